@@ -15,7 +15,7 @@ import pytest
 from acpgen import cli
 from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.input.load import Documents
-from acpgen.input.step_budget import account
+from acpgen.input.step_budget import join_steps
 from acpgen.messages import validators
 from acpgen.messages.validators import read_strict
 from acpgen.methods.profile import Profile
@@ -55,7 +55,7 @@ def acpgen(
             patch.chdir(cwd)
         stack.enter_context(contextlib.redirect_stdout(streams[0]))
         stack.enter_context(contextlib.redirect_stderr(streams[1]))
-        with pytest.raises(SystemExit) as ended, account():
+        with pytest.raises(SystemExit) as ended, join_steps():
             cli.app(words, prog_name="acpgen")
     return CompletedProcess(words, int(ended.value.code or 0), _content(streams[0], out), _content(streams[1], err))
 

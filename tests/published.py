@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from acpgen import publish
 from acpgen.config import docs_inputs
-from acpgen.files.cache import all_code, key_of, user_cache
+from acpgen.files.cache import hash_all_code, key_of, user_cache
 from acpgen.input.load import parse, read
 from acpgen.meaning.understanding import understand
 from acpgen.publish.memory import Memory
@@ -45,7 +45,7 @@ def all_versions() -> tuple[publish.Version, ...]:
 @cache
 def docs_material() -> docs_inputs.Material:
     """What stands beside the schemas."""
-    return docs_inputs.parsed(docs_inputs.read(ROOT / "schema", PROTOCOLS))
+    return docs_inputs.parse_material(docs_inputs.read(ROOT / "schema", PROTOCOLS))
 
 
 @cache
@@ -59,7 +59,7 @@ def site_pages(*, for_site: bool = True) -> Sequence[publish.Page]:
     """All pages of the docs; made once for all workers, and again by a later run only where code or schemas have changed."""
     paths = sorted(path for path in (ROOT / "schema").rglob("*") if path.is_file())
     contents = (part for path in paths for part in (str(path.relative_to(ROOT)), path.read_bytes()))
-    key = key_of("the docs that tests read", str(for_site), all_code().digest, *contents)
+    key = key_of("the docs that tests read", str(for_site), hash_all_code().digest, *contents)
     rows: Any = user_cache().find(key)
     if rows is None:
         pages = publish.make_pages(all_versions(), docs_material(), for_site=for_site, memory=_MEMORY)

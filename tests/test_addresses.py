@@ -166,8 +166,8 @@ def test_an_anchor_or_an_address_that_stands_twice_is_refused_with_its_places() 
     many = {"A": {"$ref": "#x"}, **{f"B{number}": {"$anchor": "x"} for number in range(1000)}}
     (fault,) = faults_of({"$defs": many})
     assert fault.kind == SEVERAL_TARGETS
-    assert fault.what().count("schema.json#/$defs/B") == 4
-    assert "or one of 996 more places" in fault.what()
+    assert fault.join_text().count("schema.json#/$defs/B") == 4
+    assert "or one of 996 more places" in fault.join_text()
     addressed = {"A": {"$ref": "urn:x:y"}, "B": {"$id": "urn:x:y", **TEXT}, "C": {"$id": "urn:x:y"}}
     assert [fault.kind for fault in faults_of({"$defs": addressed})] == [SEVERAL_TARGETS]
     del addressed["A"]
@@ -211,7 +211,7 @@ def test_a_dynamic_reference_with_several_targets_is_refused_with_its_places() -
     (fault,) = faults_of({"$schema": MODERN, "$defs": {**ends, "list": items}})
     assert fault.kind == SEVERAL_TARGETS
     assert fault.at == "schema.json#/$defs/list/items"
-    assert "can mean schema.json#/$defs/number/$defs/i or schema.json#/$defs/string/$defs/i." in fault.what()
+    assert "can mean schema.json#/$defs/number/$defs/i or schema.json#/$defs/string/$defs/i." in fault.join_text()
 
 
 def test_a_recursive_reference_leads_to_the_root_around_it() -> None:

@@ -39,7 +39,7 @@ from acpgen.files.faults import NOT_RESTORED
 from acpgen.input import step_budget
 from acpgen.input.faults import DUPLICATE_KEY, NOT_FOUND
 from acpgen.input.load import Document, Documents, Source, parse
-from acpgen.input.step_budget import account
+from acpgen.input.step_budget import join_steps
 from acpgen.input.walk import is_array, is_object
 from acpgen.lint import lint
 from acpgen.messages import validators
@@ -117,7 +117,7 @@ def run_in(project: Path, where: Path, arguments: list[str]) -> Result:
         patch.setattr(step_budget, "STEPS", step_budget.STEPS // 10)  # what takes too long is told a tenth of the way
         if (project / "packages").is_dir():
             patch.setattr(sys, "path", [str(project / "packages"), *sys.path])
-        with pytest.raises(SystemExit) as stopped, account():  # as `main` counts
+        with pytest.raises(SystemExit) as stopped, join_steps():  # as `main` counts
             cli.app(arguments, prog_name="acpgen")
     return Result(
         code=stopped.value.code,

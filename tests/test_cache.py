@@ -13,7 +13,7 @@ import pytest
 
 from acpgen import config, errors, ir
 from acpgen.bundle.faults import STRAY_DEFINITION
-from acpgen.files.cache import NO_CACHE, UNUSED, Cache, key_of, own_code, user_cache
+from acpgen.files.cache import NO_CACHE, UNUSED, Cache, hash_own_code, key_of, user_cache
 from acpgen.files.serialization import from_json, to_json
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.ir import JSON
@@ -149,7 +149,7 @@ def test_code_depends_on_the_bytes_of_modules_and_data_and_on_what_is_installed(
 ) -> None:
     (tmp_path / "dialect.json").write_text("{}")
     monkeypatch.setattr("acpgen.resources.schema", lambda: tmp_path)
-    found = own_code.__wrapped__
+    found = hash_own_code.__wrapped__
     looked = found()
     (tmp_path / "dialect.json").write_text("{ }")
     assert not looked.is_as_it_was
@@ -161,7 +161,7 @@ def test_code_depends_on_the_bytes_of_modules_and_data_and_on_what_is_installed(
     monkeypatch.setattr("importlib.metadata.version", version)
     known.add(found().digest)
     assert len(known) == 3
-    assert own_code() is own_code()
+    assert hash_own_code() is hash_own_code()
 
 
 def test_records_and_what_stands_between_them_are_read_as_they_were_written() -> None:
@@ -187,16 +187,16 @@ def test_keys_tell_parts_apart() -> None:
 
 
 def asked(memory: Memory, *inputs: object, may_lag: bool = False) -> object:
-    return memory.once("kind", inputs, lambda: object(), may_lag=may_lag)
+    return memory.compute_once("kind", inputs, lambda: object(), may_lag=may_lag)
 
 
 def test_the_last_result_is_taken_again_while_its_inputs_are_equal() -> None:
     memory = Memory()
     first = asked(memory, "a", ["b"])
-    assert asked(memory, "a", ["b"]) is first is memory.last("kind")
+    assert asked(memory, "a", ["b"]) is first is memory.get_last("kind")
     assert asked(memory, "a", ["c"]) is not first
     assert asked(memory, "a") is not asked(memory, "a", "b")
-    assert memory.last("other") is None
+    assert memory.get_last("other") is None
     assert asked(FORGETFUL, "a") is not asked(FORGETFUL, "a")
 
 
@@ -226,8 +226,8 @@ def test_in_a_hurry_only_what_may_lag_lags_and_is_made_in_the_next_round() -> No
 def test_what_raises_is_asked_again() -> None:
     memory = Memory()
     with pytest.raises(ZeroDivisionError):
-        memory.once("kind", (), lambda: 1 / 0)
-    assert memory.last("kind") is None
+        memory.compute_once("kind", (), lambda: 1 / 0)
+    assert memory.get_last("kind") is None
 
 
 def small_project(folder: Path) -> config.Config:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,7 @@ from acpgen.config import (
 from acpgen.config.faults import NO_CONFIGURATION
 from acpgen.errors import Fault, Faults
 from acpgen.input.faults import BAD_SETTING
+from acpgen.input.form import Form
 from acpgen.input.load import Document, Documents
 from acpgen.ir import JSON
 from acpgen.publish.requirement_table import NormativeDocument, SchemaPlaces
@@ -317,3 +320,22 @@ def test_editors_know_every_setting_by_the_schema_of_the_form() -> None:
     form = json.loads(Path(config.__file__).with_name("config.schema.json").read_text())
     assert not [*jsonschema_rs.Draft202012Validator({"$ref": form["$schema"]}).iter_errors(form)]
     assert all("description" in each for each in form["properties"].values())
+
+
+def test_two_threads_never_convert_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """msgspec inspects a class at its first use, and crashes where another thread uses it meanwhile."""
+    running: list[int] = []
+    most: list[int] = []
+
+    def convert(value: object, kind: type[object]) -> object:
+        running.append(1)
+        time.sleep(0.01)
+        most.append(len(running))
+        running.pop()
+        return value
+
+    monkeypatch.setattr("msgspec.convert", convert)
+    form = Form(Path("none.json"))
+    with ThreadPoolExecutor(4) as pool:
+        assert [*pool.map(lambda value: form.convert(value, object), range(8))] == [*range(8)]
+    assert max(most) == 1

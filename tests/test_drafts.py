@@ -16,7 +16,7 @@ from acpgen import cli
 from acpgen.bundle.bundle import Bundle, bundle
 from acpgen.bundle.faults import NAME_COLLISION, SEVERAL_TARGETS, UNCLEAR_DRAFT
 from acpgen.errors import Fault, FaultKind, Faults
-from acpgen.input.drafts import ALL, BY_NAME, MODERN, Draft, as_written, draft_of, spelled_as_written
+from acpgen.input.drafts import ALL, BY_NAME, MODERN, Draft, as_written, draft_of, restore_keywords
 from acpgen.input.faults import UNKNOWN_DIALECT, UNKNOWN_VOCABULARY
 from acpgen.input.keywords import DRAFTS, TABLE
 from acpgen.input.load import Document, Documents, check
@@ -401,7 +401,7 @@ def test_a_place_of_the_bundle_is_told_as_the_file_has_it(place: str, expected: 
     }
     assert as_written(f"f.json{place}", {"f.json": value}) == f"f.json{expected}"
     assert as_written("Union[tag]", {"f.json": value}) == "Union[tag]"
-    assert spelled_as_written("f.json#/$defs/B/allOf/3", {"f.json": value}) == "f.json#/definitions/B/allOf/3"
+    assert restore_keywords("f.json#/$defs/B/allOf/3", {"f.json": value}) == "f.json#/definitions/B/allOf/3"
 
 
 def test_faults_and_origins_are_told_as_the_file_has_them() -> None:
@@ -433,7 +433,7 @@ def test_an_annotation_that_the_draft_does_not_know_may_say_anything_and_is_told
     draft: str, keyword: str, value: Any
 ) -> None:
     made = bundled({"$schema": named(draft), "properties": {"a": {"type": "string", keyword: value}}})
-    assert [(note.at, keyword in note.what(), draft in note.what()) for note in made.notes] == [
+    assert [(note.at, keyword in note.join_text(), draft in note.join_text()) for note in made.notes] == [
         ("schema.json#/properties/a", True, True)
     ]
     assert accepts(made, {"a": "x"})

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from acpgen.adopt.layout import format_document as canonical
-from acpgen.input.text_edits import Edit, edited, lines_changed, ordered, patch
+from acpgen.input.text_edits import Edit, apply_edits, lines_changed, patch, sort_edits
 from acpgen.input.walk import is_array, is_object
 from acpgen.pointers import pointer_parts
 
@@ -68,7 +68,7 @@ def some_edits(chance: random.Random, value: Any) -> list[Edit]:
 def clash(one: Edit, other: Edit) -> bool:
     if one.at == other.at:
         return not (isinstance(one.at[-1], int) and "add" in (one.op, other.op))
-    return (one.inside(other) and other.op != "add") or (other.inside(one) and one.op != "add")
+    return (one.is_inside(other) and other.op != "add") or (other.is_inside(one) and one.op != "add")
 
 
 def applied(value: Any, operations: list[Any]) -> Any:
@@ -102,7 +102,7 @@ def test_a_text_says_what_the_patch_says(style: str) -> None:
         value = {"x": drawn(chance, 4), "y": drawn(chance, 4)}
         text = STYLES[style](value)
         edits = some_edits(chance, value)
-        result = edited(text, edits)
+        result = apply_edits(text, edits)
         assert json.loads(result) == applied(value, patch(edits)), (seed, edits)
         assert ("\r\n" in result) <= ("\r\n" in text)
         assert ("\n" in result) <= ("\n" in text)
@@ -115,7 +115,7 @@ def test_nothing_outside_of_the_object_around_an_edit_changes(style: str) -> Non
         value = {"before": drawn(chance, 3), "x": {"in": drawn(chance, 3)}, "after": drawn(chance, 3)}
         text = STYLES[style](value)
         edits = [edit for edit in some_edits(chance, value["x"]) if len(edit.at) > 1]
-        result = edited(text, [Edit(edit.op, ("x", *edit.at), edit.value, edit.after) for edit in edits])
+        result = apply_edits(text, [Edit(edit.op, ("x", *edit.at), edit.value, edit.after) for edit in edits])
         start, end = text.index('"x"'), len(text) - text.rindex('"after"')
         assert result[:start] == text[:start]
         assert result[-end:] == text[-end:]
@@ -126,7 +126,7 @@ def test_the_lines_that_changed_put_in_their_places_make_the_new_text() -> None:
         chance = random.Random(f"lines {seed}")
         value = {"x": drawn(chance, 4), "y": drawn(chance, 4)}
         text = chance.choice(list(STYLES.values()))(value)
-        result = edited(text, some_edits(chance, value))
+        result = apply_edits(text, some_edits(chance, value))
         lines = text.splitlines()
         for first, last, new in reversed(lines_changed(text, result)):
             assert 1 <= first <= last <= len(lines)
@@ -136,27 +136,29 @@ def test_the_lines_that_changed_put_in_their_places_make_the_new_text() -> None:
 
 def test_a_member_stands_behind_the_one_that_it_follows() -> None:
     text = '{\n  "a": 1,\n  "b": 2\n}\n'
-    assert edited(text, [Edit("add", ("c",), 3, "a")]) == '{\n  "a": 1,\n  "c": 3,\n  "b": 2\n}\n'
-    assert edited(text, [Edit("add", ("c",), 3, "")]) == '{\n  "c": 3,\n  "a": 1,\n  "b": 2\n}\n'
-    assert edited(text, [Edit("add", ("c",), 3)]) == '{\n  "a": 1,\n  "b": 2,\n  "c": 3\n}\n'
+    assert apply_edits(text, [Edit("add", ("c",), 3, "a")]) == '{\n  "a": 1,\n  "c": 3,\n  "b": 2\n}\n'
+    assert apply_edits(text, [Edit("add", ("c",), 3, "")]) == '{\n  "c": 3,\n  "a": 1,\n  "b": 2\n}\n'
+    assert apply_edits(text, [Edit("add", ("c",), 3)]) == '{\n  "a": 1,\n  "b": 2,\n  "c": 3\n}\n'
 
 
 def test_what_is_written_takes_the_style_of_the_text() -> None:
-    assert edited('{"a":[1,2]}', [Edit("add", ("b",), {"c": [1, 2]})]) == '{"a":[1,2],"b":{"c":[1,2]}}'
+    assert apply_edits('{"a":[1,2]}', [Edit("add", ("b",), {"c": [1, 2]})]) == '{"a":[1,2],"b":{"c":[1,2]}}'
     spread = '{\n\t"a": [\n\t\t1\n\t]\n}'
-    assert edited(spread, [Edit("add", ("b",), [2])]) == '{\n\t"a": [\n\t\t1\n\t],\n\t"b": [\n\t\t2\n\t]\n}'
+    assert apply_edits(spread, [Edit("add", ("b",), [2])]) == '{\n\t"a": [\n\t\t1\n\t],\n\t"b": [\n\t\t2\n\t]\n}'
     short = '{\n  "a": {"b": [1, 2, 3, 4]}\n}'
-    assert edited(short, [Edit("add", ("c",), {"d": [5]})]) == '{\n  "a": {"b": [1, 2, 3, 4]},\n  "c": {"d": [5]}\n}'
-    assert edited('{"a": "\\u00e9"}', [Edit("add", ("b",), "é")]) == '{"a": "\\u00e9", "b": "\\u00e9"}'
+    assert (
+        apply_edits(short, [Edit("add", ("c",), {"d": [5]})]) == '{\n  "a": {"b": [1, 2, 3, 4]},\n  "c": {"d": [5]}\n}'
+    )
+    assert apply_edits('{"a": "\\u00e9"}', [Edit("add", ("b",), "é")]) == '{"a": "\\u00e9", "b": "\\u00e9"}'
 
 
 def test_an_edit_of_a_place_that_is_not_there_is_an_error() -> None:
     for edit in (Edit("remove", ("b",)), Edit("replace", ("a", 2), 1), Edit("add", ("a", 3), 1)):
         with pytest.raises(KeyError):
-            edited('{"a": [1, 2]}', [edit])
+            apply_edits('{"a": [1, 2]}', [edit])
 
 
 def test_edits_of_one_list_do_not_move_one_another() -> None:
     edits = [Edit("remove", ("a", 0)), Edit("add", ("a", 2), "new"), Edit("replace", ("a", 1), "two")]
-    assert [edit.at[-1] for edit in ordered(edits)] == [2, 1, 0]
-    assert edited('{"a": [1, 2, 3]}', edits) == '{"a": ["two", "new", 3]}'
+    assert [edit.at[-1] for edit in sort_edits(edits)] == [2, 1, 0]
+    assert apply_edits('{"a": [1, 2, 3]}', edits) == '{"a": ["two", "new", 3]}'

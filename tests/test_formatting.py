@@ -11,7 +11,7 @@ import pytest
 
 from acpgen.errors import Faults
 from acpgen.targets.python.formatting import find_ruff, format_files, relative
-from acpgen.targets.python.types import either
+from acpgen.targets.python.types import join_types
 
 ROOT = Path(__file__).parents[1]
 MADE = [
@@ -82,7 +82,7 @@ def test_imports_from_ones_own_package_become_relative() -> None:
 def test_a_union_of_very_many_stays_flat_enough_for_compilers_and_keeps_its_order(joint: str) -> None:
     """Formatters and CPython go down a level with each operator; ruff ended in an overflow of its stack at 2,500."""
     names = [f"V{number}" for number in range(60_000)]
-    tree = ast.parse(f"({either(names, joint)})", mode="eval")
+    tree = ast.parse(f"({join_types(names, joint)})", mode="eval")
     deepest, found, pending = 0, list[str](), [(tree.body, 1)]
     while pending:
         node, level = pending.pop()
@@ -93,7 +93,7 @@ def test_a_union_of_very_many_stays_flat_enough_for_compilers_and_keeps_its_orde
             found.append(node.id)
     assert found == names
     assert deepest < 1_000
-    assert either(names[:3]) == "V0 | V1 | V2"
+    assert join_types(names[:3]) == "V0 | V1 | V2"
 
 
 def test_any_ruff_will_do_and_none_is_a_fault(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from acpgen import cli
 from acpgen.bundle.bundle import bundle
 from acpgen.commands import build, outcome_text, project, terminal
 from acpgen.config import find
-from acpgen.files.cache import Code, all_code, own_code
+from acpgen.files.cache import Code, hash_all_code, hash_own_code
 from acpgen.targets.built_in import BUILT_IN
 from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Target
@@ -285,24 +285,24 @@ def test_a_change_of_generator_templates_or_dependencies_is_a_change(
     here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run()
-    before = all_code().digest
+    before = hash_all_code().digest
     copied = tmp_path / "templates"
     shutil.copytree(ROOT / "templates", copied)
     monkeypatch.setattr("acpgen.resources.templates", lambda: copied)
-    assert all_code().digest == before
+    assert hash_all_code().digest == before
     (copied / "python" / "more.jinja2").write_text("")
-    assert all_code().digest != before
+    assert hash_all_code().digest != before
     assert "Nothing to do" not in run().err
 
 
 def test_a_change_of_the_monitor_is_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = all_code().digest
+    before = hash_all_code().digest
     copied = tmp_path / "acp_monitor"
     shutil.copytree(ROOT / "generator/acp-monitor/acp_monitor", copied)
     monkeypatch.setattr("acpgen.embedded.monitor_folder", lambda: copied)
-    assert all_code().digest == before
+    assert hash_all_code().digest == before
     (copied / "more.py").write_text("")
-    assert all_code().digest != before
+    assert hash_all_code().digest != before
 
 
 DOCUMENTED = """
@@ -436,8 +436,8 @@ def test_a_check_that_finds_no_difference_is_remembered(here: Path) -> None:
 def test_what_was_made_while_the_generator_changed_is_not_remembered(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    changed = Code(own_code().digest, (("changed.py", 1, 1),))
-    monkeypatch.setattr("acpgen.files.cache.own_code", lambda: changed)
+    changed = Code(hash_own_code().digest, (("changed.py", 1, 1),))
+    monkeypatch.setattr("acpgen.files.cache.hash_own_code", lambda: changed)
     run()
     assert "Nothing to do" not in run().err
 
@@ -760,7 +760,7 @@ def test_a_run_that_has_nothing_to_do_understands_nothing(here: Path, monkeypatc
 
 def test_a_target_of_another_package_is_made_anew_each_time(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("acpgen.commands.build.BUILT_IN", {*BUILT_IN} - {"ir"})
-    work = project.configured(find(here))
+    work = project.plan_outputs(find(here))
     assert {path.name for path in build.run(work).fresh} == set()
     outcome = build.run(work)
     assert {path.name for path in outcome.fresh} == {"python", "schema"}
@@ -769,7 +769,7 @@ def test_a_target_of_another_package_is_made_anew_each_time(here: Path, monkeypa
 
 def test_progress_counts_every_step(here: Path) -> None:
     steps: list[tuple[int, int, str]] = []
-    build.run(project.configured(find(here)), progress=lambda done, total, step: steps.append((done, total, step)))
+    build.run(project.plan_outputs(find(here)), progress=lambda done, total, step: steps.append((done, total, step)))
     assert [done for done, _, _ in steps] == list(range(len(steps)))
     assert {total for _, total, _ in steps} == {len(steps)}
     assert steps[0][2] == "reading acme/v1"

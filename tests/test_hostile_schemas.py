@@ -52,10 +52,10 @@ def source(shape: str, size: int) -> Source:
 
 def steps(work: Callable[[], object]) -> int:
     """The steps that work takes, whether or not it is done in the end."""
-    with step_budget.bounded("p.json", 0), ending():
+    with step_budget.limit_steps("p.json", 0), ending():
         with suppress(Faults):
             work()
-        return step_budget.spent()
+        return step_budget.count_steps()
 
 
 @pytest.mark.parametrize("shape", tiers.sample(SHAPES, 25))
@@ -78,33 +78,33 @@ def test_the_same_work_takes_the_same_steps() -> None:
 
 def test_steps_are_counted_where_something_is_bounded_and_work_inside_of_it_shares_them() -> None:
     step_budget.spend(10**9)
-    assert step_budget.spent() == 0
-    with step_budget.bounded("a.json", 0):
+    assert step_budget.count_steps() == 0
+    with step_budget.limit_steps("a.json", 0):
         step_budget.spend(5)
-        with step_budget.bounded("b.json", 0):
+        with step_budget.limit_steps("b.json", 0):
             step_budget.spend(2)
-        assert step_budget.spent() == 7
+        assert step_budget.count_steps() == 7
         step_budget.working_on("a.json#/$defs/A")
         with pytest.raises(Faults) as caught:
             step_budget.spend(step_budget.STEPS)
     assert caught.value.faults == (TOO_MUCH_WORK("a.json#/$defs/A", limit=step_budget.STEPS),)
-    with step_budget.bounded("a.json", 3 << 20):
+    with step_budget.limit_steps("a.json", 3 << 20):
         step_budget.spend(3 * step_budget.STEPS)
 
 
 def test_all_stages_of_a_command_share_the_steps_of_a_protocol() -> None:
     given = source("alternatives below alternatives", 8)
-    with step_budget.account():
+    with step_budget.join_steps():
         meaning, bundled = understand(parse(given))
-        with step_budget.bounded("p.json", bundled.size):
-            understood = step_budget.spent()
+        with step_budget.limit_steps("p.json", bundled.size):
+            understood = step_budget.count_steps()
         TARGETS["vectors"](meaning, bundled, Settings())
         lint.lint(given)
-        with step_budget.bounded("p.json", bundled.size):
-            assert step_budget.spent() > understood > 1000
-            step_budget.spend(step_budget.STEPS - step_budget.spent())
-        with step_budget.bounded("other.json", 0):
-            assert step_budget.spent() == 0
+        with step_budget.limit_steps("p.json", bundled.size):
+            assert step_budget.count_steps() > understood > 1000
+            step_budget.spend(step_budget.STEPS - step_budget.count_steps())
+        with step_budget.limit_steps("other.json", 0):
+            assert step_budget.count_steps() == 0
         with pytest.raises(Faults) as caught:
             TARGETS["vectors"](meaning, bundled, Settings())
     assert {fault.kind for fault in caught.value.faults} == {TOO_MUCH_WORK}
@@ -113,10 +113,10 @@ def test_all_stages_of_a_command_share_the_steps_of_a_protocol() -> None:
 
 def test_lint_shares_the_steps_of_a_protocol_in_whichever_folder_it_lies() -> None:
     given = replace(source("alternatives below alternatives", 8), root="elsewhere/below")
-    with step_budget.account():
+    with step_budget.join_steps():
         _, bundled = understand(parse(given))
-        with step_budget.bounded("p.json", bundled.size):
-            step_budget.spend(step_budget.STEPS - step_budget.spent())
+        with step_budget.limit_steps("p.json", bundled.size):
+            step_budget.spend(step_budget.STEPS - step_budget.count_steps())
         with pytest.raises(Faults) as caught:
             lint.lint(given)
     (fault,) = caught.value.faults
@@ -154,7 +154,7 @@ def test_lint_of_what_is_nested_too_deep_is_a_fault() -> None:
 @pytest.mark.parametrize("target", ["docs", "vectors"])
 def test_targets_count_the_values_that_they_make_and_judge(target: str) -> None:
     meaning, bundled = understand(parse(source("wide oneOf by tag", 100)))
-    with step_budget.bounded("p.json", 0):
+    with step_budget.limit_steps("p.json", 0):
         step_budget.spend(step_budget.STEPS - 50)
         with pytest.raises(Faults) as caught:
             TARGETS[target](meaning, bundled, Settings(package="p.q"))
@@ -182,8 +182,8 @@ def test_the_docs_of_a_project_are_counted_with_all_that_is_made_of_the_protocol
     read = understand(parse(source("many methods", 10)))
     version = publish.Version(*read, Settings(package="p.q"), lambda at: f"project/{at}")
     assert steps(lambda: publish.map_texts(publish.make_pages([version]))) > 10 * 60
-    with step_budget.account():
-        with read[1].bounded():
+    with step_budget.join_steps():
+        with read[1].limit_steps():
             step_budget.spend(step_budget.STEPS - 50)
         with pytest.raises(Faults) as caught:
             publish.map_texts(publish.make_pages([version]))

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from acpgen.targets.python.literals import docstring, inside_docstring, literal
+from acpgen.targets.python.literals import docstring, literal, wrap_docstring
 
 TEXTS = ["".join(found) for length in range(7) for found in product('"\\ a\n', repeat=length)]
 
@@ -23,7 +23,7 @@ def test_every_short_text_of_quotes_backslashes_and_lines_is_its_own_docstring()
 
 def test_every_such_text_stands_in_a_docstring_with_more() -> None:
     for text in TEXTS:
-        body = inside_docstring(text, 0)
+        body = wrap_docstring(text, 0)
         (found,) = ast.parse(f'"""{body}:\n\n{body}\n"""\n').body
         assert isinstance(found, ast.Expr)
         assert ast.literal_eval(found.value).split() == f"{text.strip()}:\n{text}".split()

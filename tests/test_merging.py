@@ -77,7 +77,7 @@ def checkout(folder: Path, text: str) -> Path:
 
 
 def generated(folder: Path, *, check: bool = False) -> build.Outcome:
-    return build.run(project.configured(configuration(folder)), check=check)
+    return build.run(project.plan_outputs(configuration(folder)), check=check)
 
 
 def files(folder: Path) -> dict[str, str]:

@@ -19,7 +19,7 @@ import pytest
 import commands
 from acpgen import Faults, Tree, generate, ir, load, plugins, write
 from acpgen.meaning import interchange
-from acpgen.meaning.definition_order import ordered, references
+from acpgen.meaning.definition_order import order_definitions, references
 from acpgen.meaning.understanding import understand
 from acpgen.plugins import Option, Settings, Target, exercise
 from acpgen.targets import options, process
@@ -148,7 +148,7 @@ def test_members_that_a_later_minor_version_adds_are_passed_over() -> None:
 def test_each_group_refers_only_to_itself_and_to_earlier_ones() -> None:
     for name in PROTOCOLS:
         protocol, _ = understand(load(ROOT / "schema" / name))
-        groups, known = ordered(protocol), set[str]()
+        groups, known = order_definitions(protocol), set[str]()
         for group in groups:
             known |= {definition.name for definition in group}
             assert all(set(references(definition)) <= known for definition in group)
@@ -165,7 +165,7 @@ def test_drawn_graphs_fall_into_circles_and_nothing_else() -> None:
             f"D{n}": ir.Alias(f"D{n}", ir.AnyOf(tuple(ir.Ref(f"D{other}") for other in others)))
             for n, others in edges.items()
         }
-        groups = ordered(ir.Protocol("drawn", None, definitions, (), ()))
+        groups = order_definitions(ir.Protocol("drawn", None, definitions, (), ()))
         reach = {n: {n} for n in edges}
         for _ in edges:
             reach = {n: {n}.union(*(reach[other] for other in others)) for n, others in edges.items()}
@@ -175,7 +175,10 @@ def test_drawn_graphs_fall_into_circles_and_nothing_else() -> None:
 
 def test_a_long_chain_takes_no_recursion() -> None:
     chain = {f"D{n}": ir.Alias(f"D{n}", ir.Ref(f"D{n + 1}") if n < 5000 else ir.Null()) for n in range(5001)}
-    assert [group[0].name for group in ordered(ir.Protocol("chain", None, chain, (), ()))][:2] == ["D5000", "D4999"]
+    assert [group[0].name for group in order_definitions(ir.Protocol("chain", None, chain, (), ()))][:2] == [
+        "D5000",
+        "D4999",
+    ]
 
 
 # --- options ---------------------------------------------------------------------------------------------------------
@@ -547,7 +550,7 @@ def test_the_test_kit_finds_what_breaks_the_contract() -> None:
 def test_comments_hold_whatever_a_schema_says() -> None:
     lines = plugins.comment("a\u2028b */ \x00\n\nc" + " word" * 60, "//", width=60)
     assert all(line.startswith("//") and line.isprintable() and len(line) <= 60 for line in lines)
-    assert plugins.indented(["a\n\nb"], by=2) == ["  a", "", "  b"]
+    assert plugins.indent(["a\n\nb"], by=2) == ["  a", "", "  b"]
 
 
 # --- files among those of others -------------------------------------------------------------------------------------

@@ -111,7 +111,7 @@ def made(found: config.Config) -> Mapping[str, str]:
 
 def in_repository(found: config.Config) -> Mapping[str, str]:
     """The docs that `acpgen generate` writes."""
-    build.run(project.configured(found))
+    build.run(project.plan_outputs(found))
     return {
         path.relative_to(found.root / "docs").as_posix(): path.read_text("utf-8")
         for path in (found.root / "docs").rglob("*.*")
@@ -243,7 +243,7 @@ def test_pages_of_a_project_go_into_its_docs_and_its_navigation(tmp_path: Path) 
     assert home.startswith("# The toy\n\nRead [why](why.md)") and "# Protocols" not in home
     assert home.index("# The toy") < home.index("## [p/v1](p/v1/index.md)")
     assert "(why.md)" in files["llms.txt"]
-    beside = docs_inputs.parsed(docs_inputs.read(tmp_path / "schema", ["p/v1"]))
+    beside = docs_inputs.parse_material(docs_inputs.read(tmp_path / "schema", ["p/v1"]))
     version = publish.Version(*understand(load(tmp_path / "schema/p/v1", name="p/v1")), Settings(prefix="p/v1"))
     pages_ = publish.make_pages([version], beside)
     entries = publish.arrange_navigation(pages_)
@@ -301,7 +301,7 @@ def test_the_pages_of_a_folder_stand_in_the_order_in_which_its_own_page_links_to
         "why/d.md": "# D\n",
     }
     small(tmp_path, schema(), {}, pages)
-    beside = docs_inputs.parsed(docs_inputs.read(tmp_path / "schema", ["p/v1"]))
+    beside = docs_inputs.parse_material(docs_inputs.read(tmp_path / "schema", ["p/v1"]))
     version = publish.Version(*understand(load(tmp_path / "schema/p/v1", name="p/v1")), Settings(prefix="p/v1"))
     entries = dict(publish.arrange_navigation(publish.make_pages([version], beside)))
     assert entries["How"] == [("Overview", "how/index.md"), ("C", "how/c.md"), ("B", "how/b.md"), ("A", "how/a.md")]
@@ -318,8 +318,8 @@ def test_an_edit_beside_the_schemas_makes_the_docs_anew_and_nothing_else(tmp_pat
         + '\n[tool.acpgen.outputs."bundles"]\ntarget = "bundle"\nprotocols = ["p/v1"]\n'
     )
     found = config.find(tmp_path)
-    build.run(project.configured(found))
-    assert len(build.run(project.configured(found)).fresh) == 2
+    build.run(project.plan_outputs(found))
+    assert len(build.run(project.plan_outputs(found)).fresh) == 2
     edited = tmp_path / "schema" / path
     if path == "requirements.json":
         edited.write_text((ROOT / "schema" / path).read_text())
@@ -327,11 +327,11 @@ def test_an_edit_beside_the_schemas_makes_the_docs_anew_and_nothing_else(tmp_pat
         edited.write_text(edited.read_text() + "\nMore.\n")
     else:
         edited.write_text(edited.read_text().replace("somewhere", "elsewhere").replace("question", "wish"))
-    stamps = build.read_docs_inputs(project.configured(found))
+    stamps = build.read_docs_inputs(project.plan_outputs(found))
     assert path in dict(stamps[tmp_path / "docs"].files)
     if path == "requirements.json":
         return  # a table about other protocols is a fault here; that it is read is what counts
-    assert build.run(project.configured(found)).fresh == (tmp_path / "bundles",)
+    assert build.run(project.plan_outputs(found)).fresh == (tmp_path / "bundles",)
 
 
 def test_what_lies_beside_the_schemas_is_no_protocol(

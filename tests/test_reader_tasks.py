@@ -57,7 +57,7 @@ TASKS: Final = (
         "since-when",
         "session/resume since",
         "acp/v1/methods/session_resume.html",
-        (r"Published: since \d+\.\d+",),
+        (r"Published: since schema release \d+\.\d+",),
     ),
     Task(
         "gate-of-fs-write-text-file",
@@ -75,7 +75,7 @@ TASKS: Final = (
         "which-rules-are-tested",
         "which rules are tested",
         "requirements.html",
-        (r"Enforced by\s+Rules|Strict validator", r"Probe"),
+        (r"What checks them", r"Monitor", r"Probe"),
     ),
     Task(
         "migrate-an-sdk",

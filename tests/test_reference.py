@@ -171,7 +171,7 @@ def test_every_public_name_of_this_project_has_a_docstring() -> None:
             there, declaration = origin
             missing += [] if declaration.doc else [f"{module.name}.{name}"]
             for method in declaration.methods:
-                said = method.doc or found.inherited(there, declaration, method.name)
+                said = method.doc or found.find_inherited(there, declaration, method.name)
                 # The class of a protocol says what all of its stubs are.
                 is_stub = isinstance(method.node, FUNCTIONS) and ast.unparse(method.node.body[-1]) == "..."
                 missing += [] if said or is_stub else [f"{module.name}.{name}.{method.name}"]

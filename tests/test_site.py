@@ -427,7 +427,7 @@ def test_what_refuses_a_site_is_told_before_the_work(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(site, "make_docs", work)
     monkeypatch.setattr(generator, "require_generator", lambda: generator.ZENSICAL)
-    monkeypatch.setattr(site, "all_code", lambda: Code("", ()))
+    monkeypatch.setattr(site, "hash_all_code", lambda: Code("", ()))
     shutil.copytree(ROOT / "schema" / "mcp", tmp_path / "schema" / "mcp")
     (tmp_path / "pyproject.toml").write_text(
         '[tool.acpgen.outputs.docs]\ntarget = "docs"\nprotocols = ["mcp/2025-06-18"]\n'
@@ -563,15 +563,15 @@ def test_the_site_generator_keeps_running_and_makes_only_what_differs(installed:
 
         def show(documents: dict[str, str], *names: str) -> int:
             entries: list[publish.Entry] = [(name, name) for name in names]
-            return shown.show(site.Docs(documents, entries).laid_out(config.SiteSettings(), is_draft=True), documents)
+            return shown.show(site.Docs(documents, entries).lay_out(config.SiteSettings(), is_draft=True), documents)
 
         two = {"a.md": "# A\n\nfirst\n", "index.md": "# Home\n\nhome { data-search-exclude }\n"}
         show(two, *two)
         waited_for("first", shown.pages / "a.html")
         waited_for("home", shown.pages / "index.html")
-        assert shown.beside("a.md") == two["a.md"] and shown.beside("b.md") is None
-        assert shown.beside("index.md") == "# Home\n\nhome\n"
-        assert '"synonyms"' in (shown.beside(search_index.INDEX) or "")
+        assert shown.get_text("a.md") == two["a.md"] and shown.get_text("b.md") is None
+        assert shown.get_text("index.md") == "# Home\n\nhome\n"
+        assert '"synonyms"' in (shown.get_text(search_index.INDEX) or "")
         before = (shown.pages / "index.html").stat().st_mtime_ns
         assert show({**two, "a.md": "# A\n\nsecond\n"}, *two) == 1
         waited_for("second", shown.pages / "a.html")
@@ -591,7 +591,7 @@ def test_only_a_site_that_is_built_describes_its_pages_by_what_they_say() -> Non
     """The site generator makes every page again when one description differs, so what is served does not describe them."""
 
     def above(said: str, *, is_draft: bool) -> str:
-        made = site.Docs({"index.md": f"# Home\n\n{said}\n"}, []).laid_out(config.SiteSettings(), is_draft=is_draft)
+        made = site.Docs({"index.md": f"# Home\n\n{said}\n"}, []).lay_out(config.SiteSettings(), is_draft=is_draft)
         return made["docs/index.md"].partition("# Home")[0]
 
     assert above("It ebbs.", is_draft=True) == above("It flows.", is_draft=True) != above("It flows.", is_draft=False)

@@ -42,7 +42,7 @@ def bundled(documents: Documents) -> Any:
 def recognised(documents: Documents) -> Any:
     """The tagged union that each definition is, or how it is told apart otherwise."""
     nodes = bundle(documents).nodes()
-    unions = {name: node.tagged for name, node in nodes.items() if node.union is not None}
+    unions = {name: node.tagged_union for name, node in nodes.items() if node.union is not None}
     return {
         name: "by shape"
         if found is None

@@ -575,7 +575,7 @@ def test_lines_are_put_together_from_chunks_of_both_sides() -> None:
         for line in splitter.messages(part)
     ]
     assert found == [("agent", b"x"), ("client", b"ab"), ("client", b"c"), ("agent", b"y")]
-    assert list(splitter.rest()) == [("client", b"d")]
+    assert list(splitter.flush_rest_rest()) == [("client", b"d")]
 
 
 def test_after_a_gap_the_rest_of_a_broken_line_is_left_out() -> None:
@@ -600,7 +600,7 @@ def test_messages_after_headers_are_put_together_from_chunks(size: int) -> None:
     found = [line for part in lines for line in splitter.messages(part)]
     wanted = [b'{"a":1}', b'{\n  "b": "\xc3\xa4"\n}', b"", b"{}"]
     assert found == [*(("client", each) for each in wanted), ("agent", b'{"c":1}')]
-    assert list(splitter.rest()) == []
+    assert list(splitter.flush_rest_rest()) == []
 
 
 def test_what_cannot_be_read_after_headers_is_told_once() -> None:
@@ -619,7 +619,7 @@ def test_what_cannot_be_read_after_headers_is_told_once() -> None:
     assert found == [("client", b"{}"), ("client", "a message is longer than 100 bytes"), ("client", b"[]")]
     splitter = Splitter()
     assert [*splitter.messages(chunk(begun[:-1]))] == []
-    assert [*splitter.rest()] == [("client", "the stream ends inside a message of the client")]
+    assert [*splitter.flush_rest_rest()] == [("client", "the stream ends inside a message of the client")]
 
 
 LEVELS = {

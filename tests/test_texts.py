@@ -6,7 +6,7 @@ import jsonschema_rs
 import pytest
 from jsonschema import Draft202012Validator
 
-from acpgen.meaning.sample_texts import OF_FORMAT, of_format, of_name, shown
+from acpgen.meaning.sample_texts import OF_FORMAT, collect_examples, of_format, of_name
 
 DRAFT = {*Draft202012Validator.FORMAT_CHECKER.checkers}
 OWN = {"absolute-path", "byte", "url"}
@@ -73,4 +73,4 @@ def test_what_a_schema_shows_of_a_field_is_known_by_its_name() -> None:
         "C": {"properties": {"id": {"examples": ["later"]}, "n": {"default": 3}, "wild": True}},
         "Code": {"type": "string", "examples": [7, "K-9"]},
     }
-    assert shown(definitions) == {"id": "tide-1", "mode": "ask", "code": "K-9"}
+    assert collect_examples(definitions) == {"id": "tide-1", "mode": "ask", "code": "K-9"}

@@ -40,7 +40,7 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line."""
-    from acpgen.input.step_budget import account
+    from acpgen.input.step_budget import join_steps
 
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
@@ -48,7 +48,7 @@ def main() -> None:
     gc.set_threshold(200_000)  # nearly all that a command makes lives until it ends
     atexit.register(gc.freeze)  # and goes with the process: a last collection takes a twentieth of a second
     try:
-        with account():
+        with join_steps():
             app(prog_name="acpgen")
     except MemoryError:
         terminal.show_out_of_memory()

@@ -30,12 +30,12 @@ def printable(text: str) -> str:
     return f"{line[: LONGEST_LINE // 2]} … {line[-LONGEST_LINE // 2 :]}"
 
 
-def shown(text: str) -> str:
+def show(text: str) -> str:
     """`text` in quotes for use in a sentence, shortened to 80 characters."""
     return repr(text if len(text) <= 80 else f"{text[:79]}…")
 
 
-def counted(count: int, noun: str) -> str:
+def count_noun(count: int, noun: str) -> str:
     """A count with its noun: `1 method`, `2 methods`."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
@@ -64,7 +64,7 @@ def did_you_mean(name: str, known_names: Iterable[str]) -> str:
     return _list_names(choices)
 
 
-def allowed_values(name: str, known_values: Iterable[str]) -> str:
+def suggest_values(name: str, known_values: Iterable[str]) -> str:
     """A sentence that suggests the closest allowed value of an option, followed by all values if they are few."""
     choices = sorted(known_values)
     guess = did_you_mean(name, choices)
@@ -80,7 +80,7 @@ class _Sentences(Formatter):
     """Formats the message of a fault with its values; `!q` quotes and shortens a value."""
 
     def convert_field(self, value: Any, conversion: Any) -> Any:
-        return shown(value) if conversion == "q" else super().convert_field(value, conversion)
+        return show(value) if conversion == "q" else super().convert_field(value, conversion)
 
 
 _SENTENCES: Final = _Sentences()
@@ -132,13 +132,13 @@ class Fault(Exception):
         return hash((self.kind, self.at))
 
     def __str__(self) -> str:
-        return printable(f"{self.at}: {self.what()}")
+        return printable(f"{self.at}: {self.join_text()}")
 
     def move_to(self, at: str) -> Fault:
         """The same fault at another place."""
         return Fault(self.kind, at, self.values)
 
-    def what(self) -> str:
+    def join_text(self) -> str:
         """The error and the remedy, in one line."""
         return " ".join(filter(None, self.error_and_hint()))
 

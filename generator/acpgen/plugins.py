@@ -1,9 +1,9 @@
 """The API for targets in other packages: the IR, the target interface, an order of definitions, helpers that write text, and a test kit.
 
-    from acpgen.plugins import Option, Settings, Target, ir, ordered
+    from acpgen.plugins import Option, Settings, Target, ir, order_definitions
 
     def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
-        return {"types.txt": "".join(f"{d.name};" for group in ordered(protocol) for d in group)}
+        return {"types.txt": "".join(f"{d.name};" for group in order_definitions(protocol) for d in group)}
 
     target = Target(render, "The names of all types.", (Option("case", "How names are written.", "as-is"),))
 
@@ -22,7 +22,7 @@ from acpgen.errors import Fault, Faults
 from acpgen.files import Files
 from acpgen.input.load import Documents, parse
 from acpgen.input.load import Source as _Source
-from acpgen.meaning.definition_order import ordered, references, referred
+from acpgen.meaning.definition_order import list_references, order_definitions, references
 from acpgen.meaning.interchange import dump, load
 from acpgen.meaning.understanding import understand
 from acpgen.naming.identifiers import assign, class_name, class_names, field_name, field_names, method_keys
@@ -55,15 +55,15 @@ __all__ = [
     "field_name",
     "field_names",
     "format_files",
-    "indented",
+    "indent",
     "ir",
     "json_literal",
+    "list_references",
     "literal",
     "load",
     "method_keys",
-    "ordered",
+    "order_definitions",
     "references",
-    "referred",
     "refuse",
     "sample",
     "understand",
@@ -73,7 +73,7 @@ __all__ = [
 # --- writers ---------------------------------------------------------------------------------------------------------
 
 
-def indented(lines: Iterable[str], by: int = 4) -> list[str]:
+def indent(lines: Iterable[str], by: int = 4) -> list[str]:
     """Indent each line that is not empty; a text of several lines is split."""
     return [f"{' ' * by}{line}" if line else "" for text in lines for line in text.split("\n")]
 

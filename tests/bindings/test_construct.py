@@ -17,7 +17,7 @@ from acpgen import ir
 from acpgen.input.load import load
 from acpgen.meaning.understanding import understand
 from acpgen.targets.docs import examples
-from acpgen.targets.python.construct import Constructor, NotConstructible, example, written
+from acpgen.targets.python.construct import Constructor, NotConstructible, example, write_source
 
 ROOT: Final = Path(__file__).parents[2]
 DOCS: Final = ROOT / "generated" / "docs"
@@ -74,7 +74,7 @@ def test_every_example_of_a_type_is_constructed_as_it_decodes(version: str) -> N
     for name, values in found.items():
         for value in values:
             try:
-                source = written(constructor.expression(name, value))
+                source = write_source(constructor.expression(name, value))
             except NotConstructible:
                 refused += 1
                 continue
@@ -97,7 +97,7 @@ def test_text_of_a_schema_stays_a_text() -> None:
     constructor = made(record("Tide", ("class", ir.String()), ("free", ir.Map(ir.Anything()))))
     hostile = '"""\n```\n\\u2028\u2028\'); import os #'
     value: dict[str, Any] = {"class": hostile, "free": {hostile: [hostile, {"x": None}]}}
-    source = written(constructor.expression("Tide", value))
+    source = write_source(constructor.expression("Tide", value))
     assert "\n```" not in source
     seen: dict[str, Any] = {}
 

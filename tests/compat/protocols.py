@@ -20,7 +20,7 @@ from acpgen.compat.sources import Input
 from acpgen.files.cache import user_cache
 from acpgen.input.load import Document, Documents
 from acpgen.input.numbers import dumps
-from acpgen.input.step_budget import account
+from acpgen.input.step_budget import join_steps
 
 ROOT = Path(__file__).parents[2]
 RELEASES = ROOT / "schema" / "releases" / "acp"
@@ -56,7 +56,7 @@ def compared(
     old: Schema, new: Schema, *, mode: Mode = "protocol", unstable: bool = False, formats: bool = False
 ) -> Report:
     """The report of two schemas."""
-    with account():
+    with join_steps():
         sides = compare.read_inputs(documents(old, "old"), documents(new, "new"), mode=mode, unstable=unstable)
         if mode == "language":
             return compare.compare_inputs(*sides, mode=mode, formats=formats)

@@ -17,7 +17,7 @@ from acpgen.compat.report_cache import Comparer
 from acpgen.compat.sources import Input
 from acpgen.errors import Faults
 from acpgen.files.cache import Cache, Code
-from acpgen.methods.profile import built_in
+from acpgen.methods.profile import read_built_in
 from compat.protocols import go, protocol, releases
 
 SMALL = protocol({})
@@ -66,7 +66,7 @@ def others(tmp_path: Path, old: Input, new: Input) -> Iterable[tuple[Comparer, I
     yield Comparer("protocol", unstable=False, formats=True, cache=cache), old, new
     yield usual, new, old
     yield usual, replace(old, label="another"), new
-    yield usual, old, replace(new, methods=replace(built_in("acp"), how="evident"))
+    yield usual, old, replace(new, methods=replace(read_built_in("acp"), how="evident"))
     yield usual, *sides(tmp_path / "elsewhere")
     yield usual, *sides(tmp_path / "files", new=SMALL)
 

@@ -80,10 +80,10 @@ def load(data: bytes) -> None:
     """A schema is understood and linted, or refused by faults that have a place."""
     for work in (lambda: understand(_documents(data)), lambda: lint.lint(Source("p", "", (("p.json", data),)))):
         try:
-            with step_budget.bounded("p.json", 0):
+            with step_budget.limit_steps("p.json", 0):
                 work()
         except Faults as caught:
-            told = [fault.at and fault.what() for fault in caught.faults]
+            told = [fault.at and fault.join_text() for fault in caught.faults]
             assert all(told)
 
 

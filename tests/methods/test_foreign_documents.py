@@ -14,7 +14,7 @@ from acpgen.importers.faults import NOT_THAT_DOCUMENT
 from acpgen.input.faults import DANGLING_REFERENCE, NOT_A_SCHEMA, REFERENCE_NOT_GIVEN
 from acpgen.meaning.method_summary import describe_methods
 from acpgen.meaning.understanding import understand
-from acpgen.methods.profile import built_in
+from acpgen.methods.profile import read_built_in
 from commands import acpgen
 from methods.made import documents, faults_of, kinds_of, meaning, package, rows, wild
 
@@ -241,7 +241,7 @@ def test_what_is_wrong_with_an_openrpc_document_is_told_where_it_stands() -> Non
         "schema.json#/methods/0/params/0/schema/type",
         "schema.json#/methods/0/result/schema/minimum",
     ]
-    assert kinds_of({"$defs": {"A": {"type": "object"}}}, built_in("openrpc")) == [NOT_THAT_DOCUMENT]
+    assert kinds_of({"$defs": {"A": {"type": "object"}}}, read_built_in("openrpc")) == [NOT_THAT_DOCUMENT]
 
 
 def test_two_revisions_of_a_document_are_compared_by_their_messages_and_not_as_schemas() -> None:

@@ -15,7 +15,7 @@ from acpgen.meaning.method_summary import describe_methods
 from acpgen.meaning.understanding import understand
 from acpgen.methods.discovery import Gaps
 from acpgen.methods.faults import BAD_PROFILE, NO_METHODS, UNUSED_RULE
-from acpgen.methods.profile import built_in, names
+from acpgen.methods.profile import names, read_built_in
 from methods.made import documents, faults_of, kinds_of, meaning, own, rows, wild
 
 
@@ -378,7 +378,7 @@ def test_of_definitions_in_groups_the_one_beside_the_message_counts() -> None:
 
 def test_each_built_in_profile_is_well_formed_and_known_by_its_name() -> None:
     assert names() == ("a2a", "acp", "codex", "dap", "lsp", "mcp", "openrpc")
-    assert all(built_in(name).sides for name in names())
+    assert all(read_built_in(name).sides for name in names())
     with pytest.raises(Faults) as caught:
         find_profile("lps")
     (fault,) = caught.value.faults
@@ -449,7 +449,7 @@ def test_a_profile_that_finds_nothing_and_entries_that_match_nothing_are_refused
     told_only = own(sides=SIDES, messages=[{"kind": "request", "named": "{name}Call"}], unmatched="told")
     assert kinds_of(schema, told_only) == [NO_METHODS]
     assert kinds_of(schema, own(sides=SIDES, marked=True)) == [NO_METHODS]
-    assert kinds_of({"$defs": {"A": NAMED}}, built_in("mcp")) == [NO_METHODS]
+    assert kinds_of({"$defs": {"A": NAMED}}, read_built_in("mcp")) == [NO_METHODS]
     methods = own(
         sides=SIDES,
         messages=[{"kind": "request", "named": "{name}Request"}],

@@ -36,15 +36,15 @@ def test_repeats_are_told_at_powers_of_ten_and_none_is_lost() -> None:
     told = [(number, folding.take("a", number)) for number in range(1, 12_346)]
     told = [each for each in told if each[1]]
     assert told == [*((number, 1) for number in range(1, 11)), (100, 90), (1000, 900), (10_000, 9000)]
-    assert list(folding.rest()) == [(12_345, 2345)]
-    assert not list(folding.rest())
+    assert list(folding.list_omitted()) == [(12_345, 2345)]
+    assert not list(folding.list_omitted())
 
 
 def test_of_more_marks_than_are_kept_each_is_told() -> None:
     folding: Folding[int] = Folding()
     counts = [folding.take(number, number) for _ in range(11) for number in range(MAX_MARKS + 5)]
     assert counts[-MAX_MARKS - 5 :] == [0] * MAX_MARKS + [1] * 5
-    assert sum(counts) + sum(count for _, count in folding.rest()) == 11 * (MAX_MARKS + 5)
+    assert sum(counts) + sum(count for _, count in folding.list_omitted()) == 11 * (MAX_MARKS + 5)
 
 
 def test_breaches_differ_by_what_they_say_and_not_by_where_in_an_array() -> None:

@@ -52,10 +52,10 @@ def test_what_is_remembered_of_shapes_changes_nothing(name: str) -> None:
             continue
         root = [deepcopy(vector.value)]
         for _ in range(4):
-            wanted = list(forgetful.undeclared(vector.typed, root[0]))
+            wanted = list(forgetful.find_undeclared(vector.typed, root[0]))
             told += bool(wanted)
             for types in (remembering, remembering, crowded):
-                assert list(types.undeclared(vector.typed, root[0])) == wanted, (vector.typed, root)
+                assert list(types.find_undeclared(vector.typed, root[0])) == wanted, (vector.typed, root)
             holder, key = chance.choice(list(places(root)))
             holder[key] = deepcopy(chance.choice(OTHERS))
     assert told > 1000
@@ -68,5 +68,5 @@ def test_a_message_of_more_places_than_are_looked_at_is_said_to_be_one_each_time
     stopped: list[bool] = []
     for count in (10, MAX_PLACES // 2, MAX_PLACES // 2, 10):
         value = {"sessionId": "s", "prompt": [block] * count}
-        assert not list(types.undeclared("PromptRequest", value, lambda: stopped.append(True)))
+        assert not list(types.find_undeclared("PromptRequest", value, lambda: stopped.append(True)))
     assert len(stopped) == 2

@@ -16,7 +16,7 @@ from typing import Any, Final
 import pytest
 
 import evidence
-from acpgen.methods.profile import built_in
+from acpgen.methods.profile import read_built_in
 from methods.made import documents, package
 from peers.harbour import run
 
@@ -83,7 +83,7 @@ def test_a_client_with_headers_talks_to_a_language_server(tmp_path: Path) -> Non
     server = shutil.which("pyright-langserver", path=str(Path(sys.executable).parent))
     if server is None:
         evidence.lack("pyright is not installed beside this Python: the extra dev has it")
-    lsp = package(documents(LSP), "editor_wire", tmp_path, built_in("lsp"))
+    lsp = package(documents(LSP), "editor_wire", tmp_path, read_built_in("lsp"))
     peers: Any = peers_of(lsp)
     (tmp_path / "pyrightconfig.json").write_text("{}")
     file = tmp_path / "tide.py"

@@ -10,7 +10,7 @@ import pytest
 
 import tiers
 from acpgen.probe import driver
-from acpgen.probe.client_driver import ClientProbing, filled
+from acpgen.probe.client_driver import ClientProbing, fill_command
 from acpgen.probe.conformance import Conformance
 from probe.test_probe import written
 
@@ -80,8 +80,8 @@ def test_a_client_that_sends_no_prompt_is_not_judged_by_cases_that_need_one() ->
 
 
 def test_a_client_that_starts_its_agent_itself_gets_the_command_for_it() -> None:
-    assert filled(["client", "--agent", "{agent}"], "/s")[2:4] == [sys.executable, "-I"]
-    (one,) = filled(["run {agent} now"], "/s")
+    assert fill_command(["client", "--agent", "{agent}"], "/s")[2:4] == [sys.executable, "-I"]
+    (one,) = fill_command(["run {agent} now"], "/s")
     assert one.startswith("run ")
     assert one.endswith("/s now")
     starts = (

@@ -162,7 +162,7 @@ def test_an_agent_that_is_right_breaks_nothing_and_is_reached_everywhere() -> No
     }, missed
     table = registry.load()
     wanted = {
-        registry.full(case, version)
+        registry.name_case(case, version)
         for case in table.values()
         if "agent" in case.sides and not case.is_extra
         for version in case.versions

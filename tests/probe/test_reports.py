@@ -141,14 +141,14 @@ def test_a_baseline_forgets_nothing_that_was_not_tried_again() -> None:
     kept = json.loads(probe_command.baseline(before))
     after = outcome()
     after.findings = []
-    probe_command.held_against(after, kept)
+    probe_command.apply_baseline(after, kept)
     assert [row["rule"] for row in after.gone] == ["tide/ebb"]
     after = outcome()
     after.findings, after.reached = [], ["v1/tide/flow"]
-    probe_command.held_against(after, kept)
+    probe_command.apply_baseline(after, kept)
     assert after.gone == [], "its case did not run"
     again = outcome()
-    probe_command.held_against(again, kept)
+    probe_command.apply_baseline(again, kept)
     assert (again.findings, len(again.known), again.code) == ([], 1, 0)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from acp_workspace.containment import guarantees
-from acp_workspace.sandbox import READING, SYSTEM, Rule, bubblewrap, handled_rights, landlock
+from acp_workspace.sandbox import READING, SYSTEM, Rule, bubblewrap, landlock, list_handled_rights
 from acp_workspace.scope import Scope, parse_scope
 from acp_workspace.workspace import RootSet
 from workspace.conftest import PATHS
@@ -72,9 +72,9 @@ def test_what_is_no_plain_path_of_linux_is_refused(found: Scope) -> None:
 
 @pytest.mark.parametrize(("version", "rights"), [(1, 13), (2, 14), (3, 15), (4, 15), (5, 16), (9, 16)])
 def test_rules_hold_the_rights_of_their_version(version: int, rights: int) -> None:
-    assert handled_rights(version) == (1 << rights) - 1
+    assert list_handled_rights(version) == (1 << rights) - 1
     root, *programs = landlock(Scope("/srv", (), "posix"), abi=version)
-    assert root.access & ~handled_rights(version) == 0
+    assert root.access & ~list_handled_rights(version) == 0
     assert not {"make_char", "make_block", "ioctl_dev"} & set(root.rights)
     assert programs == [Rule(path, READING) for path in SYSTEM]
     assert root.for_file().access & 0x3F8 == 0

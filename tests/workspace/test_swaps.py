@@ -218,7 +218,7 @@ def test_a_root_is_not_opened_again_through_a_link_that_stands_above_it_now(tmp_
     os.close(roots.open("e/x.txt"))
     (tmp_path / "app").rename(tmp_path / "moved")
     (tmp_path / "app").symlink_to(tmp_path / "moved")
-    with pytest.raises(containment.AccessDenied, match="changed"), roots.roots[0].opened():
+    with pytest.raises(containment.AccessDenied, match="changed"), roots.roots[0].open_directory():
         pass
     with pytest.raises(RequestError) as error:
         roots.open("e/x.txt")

@@ -12,9 +12,9 @@ endless connections. The parsed values of the densest JSON take up to 40 times i
 message of over 500,000 values is not read and counts as missed: so one takes at most ten times its bytes and 256 MiB.
 """
 
-from .breach import Breach, Folding, cited
+from .breach import Breach, Folding, cite
 from .monitor import Monitor
 from .rule import REMARKS, Rule
 from .rules import RULES
 
-__all__ = ["REMARKS", "RULES", "Breach", "Folding", "Monitor", "Rule", "cited"]
+__all__ = ["REMARKS", "RULES", "Breach", "Folding", "Monitor", "Rule", "cite"]

@@ -51,7 +51,7 @@ class Breach:
         return (self.rule, self.level, self.sender, self.method, place, self.sentence)
 
     def __str__(self) -> str:
-        numbers = f" ({cited(self.requirements)})" if self.requirements else ""
+        numbers = f" ({cite(self.requirements)})" if self.requirements else ""
         since = f" [since message {self.earlier}]" if self.earlier is not None else ""
         where = f" at {self.pointer}" if self.pointer else ""
         often = f" [{self.count} more like it, up to this one]" if self.count > 1 else ""
@@ -59,7 +59,7 @@ class Breach:
         return f"{self.level}: message {self.index}{who}: {self.rule}{numbers}: {self.sentence}{where}{since}{often}"
 
 
-def cited(requirements: Sequence[Requirement]) -> str:
+def cite(requirements: Sequence[Requirement]) -> str:
     """The requirements behind a breach in a line of text: the first few, nearest first, and the number of the others."""
     more = len(requirements) - CITED
     names = ", ".join(map(str, requirements[:CITED]))
@@ -90,7 +90,7 @@ class Folding(Generic[T]):
         self._seen[mark] = (total, total if is_due else reported_total, thing)
         return total - reported_total if is_due else 0
 
-    def rest(self) -> Iterator[tuple[T, int]]:
+    def list_omitted(self) -> Iterator[tuple[T, int]]:
         """The last omitted repeat of each mark, with the number of repeats that it stands for."""
         for total, reported_total, thing in self._seen.values():
             if total > reported_total:

@@ -92,7 +92,7 @@ def advertised_method_missing(event: Event, connection: Connection) -> Iterator[
         elif route.side == connection.sides[0]:
             words = ("client capability",)
     earlier = connection.advertised_at.get(route.side) if capability is not None else request.index
-    finding = Finding(event.below("code"), f"{route.name!r} is missing, although {reason}", earlier, words)
+    finding = Finding(event.extend_path("code"), f"{route.name!r} is missing, although {reason}", earlier, words)
     if connection.version == 2 and route.name == "session/load":
         sentence = f"{finding.sentence}; the newest version 2 of upstream no longer has it"
         finding = finding._replace(sentence=sentence, level="note")

@@ -10,7 +10,7 @@ from .bounded import MAX_MARKS, MAX_REQUESTS, MAX_SESSIONS, BoundedTable, Memory
 from .paths import distinct
 from .records import Listed, Options, Pending, Question, Session, size_of_options
 from .undeclared import objects_in, types_of
-from .versions import is_named, is_unknown, spoken
+from .versions import choose_version, is_named, is_unknown
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.strict import Strict
@@ -35,7 +35,7 @@ class Connection:
         first = next(iter(protocols.values()))
         self.strict: Strict | None = first
         self.is_named = False
-        self.capabilities: Mapping[str, frozenset[str]] = known_capabilities(protocols.values())
+        self.capabilities: Mapping[str, frozenset[str]] = find_capabilities(protocols.values())
         self.sides: tuple[str, str] = first.contract.peers
         self.is_complete = True
         self.initialize_request: int | None = None
@@ -105,7 +105,7 @@ class Connection:
 
     def speaking(self, version: object) -> Strict | None:
         """The validator after a handshake names a version; unchanged if it names none or the protocol is fixed."""
-        return spoken(version, self.protocols, self.strict, is_fixed=self.is_fixed)
+        return choose_version(version, self.protocols, self.strict, is_fixed=self.is_fixed)
 
     def speak(self, version: object, *, is_agreed: bool) -> None:
         """Record that a handshake named a version, or failed to: requested by one peer, or agreed by both."""
@@ -118,7 +118,7 @@ class Connection:
         """Whether `initialize` negotiates a version, as in ACP and MCP. For a method of that name in other protocols nothing is assumed."""
         return any(map(_negotiates, self.protocols.values()))
 
-    def other(self, side: str) -> str:
+    def get_peer(self, side: str) -> str:
         """The peer of a side."""
         return self.sides[1] if side == self.sides[0] else self.sides[0]
 
@@ -182,7 +182,7 @@ class Connection:
             for request in self.pending[side].values()
         )
 
-    def once(self, mark: str) -> bool:
+    def remember(self, mark: str) -> bool:
         """Whether a mark is new; it is remembered."""
         is_first = self._reported.get(brief(mark)) is None
         self._reported[brief(mark)] = True
@@ -208,7 +208,7 @@ def _negotiates(strict: Strict) -> bool:
     return bool(params) and types_of(strict).has_field(params, "protocolVersion")
 
 
-def known_capabilities(protocols: Iterable[Strict]) -> Mapping[str, frozenset[str]]:
+def find_capabilities(protocols: Iterable[Strict]) -> Mapping[str, frozenset[str]]:
     """The paths of all capabilities on which anything depends, by the side that advertises them."""
     paths_by_side: dict[str, set[str]] = {}
     for strict in protocols:

@@ -13,7 +13,7 @@ from .bounded import key
 from .connection import Connection
 from .content_objects import ENCODED, OUTPUTS, WITH_CONTENT
 from .events import Event, Finding
-from .json_values import Path, Place, is_object, items, reach, shown, text
+from .json_values import Path, Place, is_object, items, reach, show, text
 from .rule import ACP, V2, rule
 
 _OPENING: Final = ("session/new", "session/load", "session/resume", "session/fork")
@@ -31,15 +31,15 @@ _FILE_HEADERS: Final = ("--- ", "+++ ", "rename from ", "rename to ", "copy from
 )
 def config_option_inconsistent(event: Event, _connection: Connection) -> Iterator[Finding]:
     """A choice among the configuration options offers one value twice, or stands at a value that it does not offer."""
-    for path, option in _listed(event, "configOptions"):
+    for path, option in _list_members(event, "configOptions"):
         if text(option, "type") != "select":
             continue
         choices = [((*path, *place, "value"), text(value, "value")) for place, value in _choices(option)]
-        for place, value in _repeated(choices):
-            yield Finding(place, f"the value {shown(value)} occurs twice", words=("unique",))
+        for place, value in _find_repeated(choices):
+            yield Finding(place, f"the value {show(value)} occurs twice", words=("unique",))
         values, current = [value for _, value in choices], text(option, "currentValue")
         if values and current is not None and current not in values:
-            sentence = f"{shown(current)} is not one of the {len(values)} values"
+            sentence = f"{show(current)} is not one of the {len(values)} values"
             yield Finding((*path, "currentValue"), sentence, words=("currentValue",))
 
 
@@ -52,25 +52,25 @@ def config_option_inconsistent(event: Event, _connection: Connection) -> Iterato
 )
 def command_name_invalid(event: Event, _connection: Connection) -> Iterator[Finding]:
     """The name of a command has white space in it, or two commands of one list have the same name."""
-    commands = [((*path, "name"), text(command, "name")) for path, command in _listed(event, "availableCommands")]
+    commands = [((*path, "name"), text(command, "name")) for path, command in _list_members(event, "availableCommands")]
     for path, name in commands:
         if name is not None and any(character.isspace() for character in name):
-            yield Finding(path, f"the name {shown(name)} contains white space", words=("whitespace",))
-    for path, name in _repeated(commands):
-        yield Finding(path, f"the command {shown(name)} occurs twice", words=("unique",))
+            yield Finding(path, f"the name {show(name)} contains white space", words=("whitespace",))
+    for path, name in _find_repeated(commands):
+        yield Finding(path, f"the command {show(name)} occurs twice", words=("unique",))
 
 
 @rule("result", methods=("initialize",), protocols=V2)
 def login_variable_repeated(event: Event, _connection: Connection) -> Iterator[Finding]:
     """An authentication method at a terminal sets one environment variable twice."""
     if reach(event.body, "protocolVersion") == 2:
-        yield from _repeated_variables(event, "authMethods", "terminal")
+        yield from _find_repeated_variables(event, "authMethods", "terminal")
 
 
 @rule("request", methods=_OPENING, level="should", protocols=V2)
 def server_variable_repeated(event: Event, _connection: Connection) -> Iterator[Finding]:
     """An MCP server is to be started with one environment variable twice. Which value counts is up to the agent."""
-    yield from _repeated_variables(event, "mcpServers", "stdio")
+    yield from _find_repeated_variables(event, "mcpServers", "stdio")
 
 
 @rule("request", "notification", methods=WITH_CONTENT, protocols=ACP, needs="content")
@@ -83,12 +83,12 @@ def base64_malformed(event: Event, connection: Connection) -> Iterator[Finding]:
         field = ENCODED.get(kind)
         inner = ("resource",) if kind == "resource" else ()
         if field is not None:
-            yield from _encoded(event, (*path, *inner, field), reach(value, *inner, field), kind)
+            yield from _check_base64(event, (*path, *inner, field), reach(value, *inner, field), kind)
     if event.update_kind == "terminal_output_chunk":
-        yield from _encoded(event, ("update", "data"), reach(event.update, "data"), "terminal_output_chunk")
+        yield from _check_base64(event, ("update", "data"), reach(event.update, "data"), "terminal_output_chunk")
     elif event.update_kind == "terminal_update":
         output = reach(event.update, "output", "data")
-        yield from _encoded(event, ("update", "output", "data"), output, "terminal_update")
+        yield from _check_base64(event, ("update", "output", "data"), output, "terminal_update")
 
 
 @rule("request", "notification", methods=WITH_CONTENT[1:], protocols=V2, needs="content")
@@ -97,10 +97,10 @@ def patch_malformed(event: Event, _connection: Connection) -> Iterator[Finding]:
     for path, value in event.content:
         if text(value, "type") != "diff" or text(value, "patch", "format") != "git_patch":
             continue
-        patch, place = text(value, "patch", "text") or "", event.below(*path, "patch", "text")
+        patch, place = text(value, "patch", "text") or "", event.extend_path(*path, "patch", "text")
         if not patch.startswith("diff --git "):
             yield Finding(place, "the patch does not begin with 'diff --git'", words=("envelope",))
-        for name in _patched_paths(patch):
+        for name in _list_patched_paths(patch):
             if name.rstrip() != "/dev/null" and _ABSOLUTE.match(name) is None:
                 yield Finding(place, f"the patch names {name[:80]!r}, which is not an absolute path", words=("path",))
                 break
@@ -113,8 +113,8 @@ def icon_not_fetchable(event: Event, _connection: Connection) -> Iterator[Findin
         for index, icon in enumerate(items(value, "icons") if text(value, "type") == "resource_link" else ()):
             source = text(icon, "src")
             if source is not None and not source.lower().startswith(("https:", "data:")):
-                sentence = f"{shown(source)} is not an https: or data: URI"
-                yield Finding(event.below(*path, "icons", index, "src"), sentence)
+                sentence = f"{show(source)} is not an https: or data: URI"
+                yield Finding(event.extend_path(*path, "icons", index, "src"), sentence)
 
 
 @rule("batch", protocols=V2)
@@ -128,15 +128,15 @@ def terminal_updates_in_one_batch(event: Event, _connection: Connection) -> Iter
             continue
         terminal = (key(text(message, "params", "sessionId")), name)
         if terminal in terminals:
-            yield Finding((index,), f"the batch holds output of the terminal {shown(name)} before this")
+            yield Finding((index,), f"the batch holds output of the terminal {show(name)} before this")
         terminals.add(terminal)
 
 
-def _listed(event: Event, field: str) -> Iterator[Place]:
+def _list_members(event: Event, field: str) -> Iterator[Place]:
     """Yield the members of a list in a result or an update, with their paths in the message."""
     inside = () if event.kind == "result" else ("update",)
     for index, item in enumerate(items(event.body, *inside, field)):
-        yield event.below(*inside, field, index), item
+        yield event.extend_path(*inside, field, index), item
 
 
 def _choices(option: Any) -> Iterator[Place]:
@@ -149,18 +149,18 @@ def _choices(option: Any) -> Iterator[Place]:
             yield ("options", index), choice
 
 
-def _repeated_variables(event: Event, field: str, kind: str) -> Iterator[Finding]:
+def _find_repeated_variables(event: Event, field: str, kind: str) -> Iterator[Finding]:
     """Report environment variables that one member of a list sets twice, for members of a type."""
     for index, holder in enumerate(items(event.body, field)):
         variables = enumerate(items(holder, "env") if text(holder, "type") == kind else ())
         variable_names = (
-            (event.below(field, index, "env", at, "name"), text(variable, "name")) for at, variable in variables
+            (event.extend_path(field, index, "env", at, "name"), text(variable, "name")) for at, variable in variables
         )
-        for place, name in _repeated(variable_names):
-            yield Finding(place, f"the variable {shown(name)} occurs twice")
+        for place, name in _find_repeated(variable_names):
+            yield Finding(place, f"the variable {show(name)} occurs twice")
 
 
-def _repeated(names: Iterable[tuple[Path, str | None]]) -> Iterator[tuple[Path, str]]:
+def _find_repeated(names: Iterable[tuple[Path, str | None]]) -> Iterator[tuple[Path, str]]:
     """Yield the places whose name occurs at an earlier place."""
     earlier_names: set[str] = set()
     for place, name in names:
@@ -170,9 +170,9 @@ def _repeated(names: Iterable[tuple[Path, str | None]]) -> Iterator[tuple[Path, 
             earlier_names.add(name)
 
 
-def _encoded(event: Event, path: Path, value: Any, word: str) -> Iterator[Finding]:
+def _check_base64(event: Event, path: Path, value: Any, word: str) -> Iterator[Finding]:
     if isinstance(value, str) and not _is_base64(value):
-        yield Finding(event.below(*path), "the text is not base64 as RFC 4648 has it", words=(word,))
+        yield Finding(event.extend_path(*path), "the text is not base64 as RFC 4648 has it", words=(word,))
 
 
 def _is_base64(value: str) -> bool:
@@ -185,7 +185,7 @@ def _is_base64(value: str) -> bool:
     return True
 
 
-def _patched_paths(patch: str) -> Iterator[str]:
+def _list_patched_paths(patch: str) -> Iterator[str]:
     """Yield the paths in the file headers of a patch as `git diff --patch` writes it. Lines of hunks are counted, since a removed line
     can look like a header.
     """

@@ -9,7 +9,7 @@ from typing import Any, Final
 from .bounded import key
 from .connection import Connection
 from .events import Event, Finding
-from .json_values import Path, is_array, is_number, is_object, items, reach, shown, text
+from .json_values import Path, is_array, is_number, is_object, items, reach, show, text
 from .rule import ACP, rule
 
 _CREATE: Final = "elicitation/create"
@@ -24,8 +24,8 @@ def elicitation_id_in_use(event: Event, connection: Connection) -> Iterator[Find
     name = text(event.body, "elicitationId") if text(event.body, "mode") == "url" else None
     for question in connection.questions.values() if name is not None else ():
         if question.visit == key(name):
-            sentence = f"the id {shown(name)} is already used by an open elicitation"
-            yield Finding(event.below("elicitationId"), sentence, question.index)
+            sentence = f"the id {show(name)} is already used by an open elicitation"
+            yield Finding(event.extend_path("elicitationId"), sentence, question.index)
             return
 
 
@@ -34,7 +34,7 @@ def elicitation_url_with_credentials(event: Event, _connection: Connection) -> I
     """The URL of a question holds a user name and a password before its host. Of other secrets no judge can tell."""
     url = text(event.body, "url") if text(event.body, "mode") == "url" else None
     if url is not None and _CREDENTIALS.match(url):
-        yield Finding(event.below("url"), "the URL contains a password before its host")
+        yield Finding(event.extend_path("url"), "the URL contains a password before its host")
 
 
 @rule("request", methods=(_CREATE,), protocols=ACP)
@@ -44,8 +44,8 @@ def elicitation_of_unknown_request(event: Event, connection: Connection) -> Iter
         return
     request_id, client = event.body["requestId"], connection.sides[0]
     if connection.lacks(connection.pending[client], request_id):
-        sentence = f"no request {shown(request_id)} of the client is open"
-        yield Finding(event.below("requestId"), sentence, connection.answers[client].get(key(request_id) or ""))
+        sentence = f"no request {show(request_id)} of the client is open"
+        yield Finding(event.extend_path("requestId"), sentence, connection.answers[client].get(key(request_id) or ""))
 
 
 @rule("notification", methods=("elicitation/complete",), protocols=ACP)
@@ -53,7 +53,7 @@ def elicitation_not_asked(event: Event, connection: Connection) -> Iterator[Find
     """An agent says that a visit to a web page is over for which it never asked on this connection."""
     name = text(event.body, "elicitationId")
     if name is not None and connection.strict is not None and connection.lacks(connection.visits, name):
-        yield Finding(event.below("elicitationId"), f"no elicitation has the id {shown(name)}")
+        yield Finding(event.extend_path("elicitationId"), f"no elicitation has the id {show(name)}")
 
 
 @rule("error", methods=(_CREATE,), level="should", protocols=ACP)
@@ -65,8 +65,8 @@ def elicitation_refused_otherwise(event: Event, connection: Connection) -> Itera
         return
     has = {mode: connection.advertises(_MODE.format(at, mode)) for mode in ("form", "url")}
     if any(has.values()) and has[question.mode] is False:
-        sentence = f"an unsupported mode must be refused with -32602, not {shown(code)}"
-        yield Finding(event.below("code"), sentence, question.index)
+        sentence = f"an unsupported mode must be refused with -32602, not {show(code)}"
+        yield Finding(event.extend_path("code"), sentence, question.index)
 
 
 @rule("result", methods=(_CREATE,), level="should", protocols=ACP)
@@ -77,7 +77,7 @@ def elicitation_content_unfit(event: Event, connection: Connection) -> Iterator[
         return
     content = reach(event.body, "content")
     for path, sentence in _misfits(question.form, {} if content is None else content):
-        yield Finding(event.below("content", *path), sentence, question.index)
+        yield Finding(event.extend_path("content", *path), sentence, question.index)
 
 
 def _misfits(form: Any, content: Any) -> Iterator[tuple[Path, str]]:
@@ -88,7 +88,7 @@ def _misfits(form: Any, content: Any) -> Iterator[tuple[Path, str]]:
         return
     for name in items(form, "required"):
         if isinstance(name, str) and name not in content:
-            yield (), f"the form requires {shown(name)}"
+            yield (), f"the form requires {show(name)}"
     fields = reach(form, "properties")
     for name, field in fields.items() if is_object(fields) else ():
         if name in content and is_object(field) and text(field, "type") in _FIELD_TYPES:
@@ -100,7 +100,7 @@ def _misfits(form: Any, content: Any) -> Iterator[tuple[Path, str]]:
 def _objection(field: Any, value: Any) -> str | None:
     kind = text(field, "type") or ""
     if not _is_of(kind, value):
-        return f"{shown(value)} is no {kind}"
+        return f"{show(value)} is no {kind}"
     choices: list[str] | None = None
     size, least, most = value, field.get("minimum"), field.get("maximum")
     match kind:
@@ -116,11 +116,11 @@ def _objection(field: Any, value: Any) -> str | None:
             pass
     for one in (value if kind == "array" else [value]) if choices is not None else ():
         if one not in (choices or ()):
-            return f"{shown(one)} is not one of the {len(choices or ())} choices"
+            return f"{show(one)} is not one of the {len(choices or ())} choices"
     if is_number(least) and size < least:
-        return f"{shown(value)} is below the minimum, {least}"
+        return f"{show(value)} is below the minimum, {least}"
     if is_number(most) and size > most:
-        return f"{shown(value)} is above the maximum, {most}"
+        return f"{show(value)} is above the maximum, {most}"
     return None
 
 

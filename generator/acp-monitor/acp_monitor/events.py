@@ -110,6 +110,6 @@ class Event:
         """The path of a member of the message itself."""
         return (*self.at, name)
 
-    def below(self, *path: str | int) -> Path:
+    def extend_path(self, *path: str | int) -> Path:
         """The path of a place in the body."""
         return (*self.at, self.part, *path)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from .connection import Connection
 from .events import Event, Finding
-from .json_values import json_pointer, reach, shown
+from .json_values import json_pointer, reach, show
 from .rule import ACP, rule
 from .unstable import UNSTABLE_FIELDS
 
@@ -48,8 +48,8 @@ def value_unknown(event: Event, _connection: Connection) -> Iterator[Finding]:
         if kind != "value" or (of, value) in reported_values or len(reported_values) == MAX_FINDINGS:
             continue
         reported_values.add((of, value))
-        sentence = f"{name} does not define {shown(value)} for {of}; a custom value must begin with `_`"
-        yield Finding(event.below(*path), sentence, words=(of,))
+        sentence = f"{name} does not define {show(value)} for {of}; a custom value must begin with `_`"
+        yield Finding(event.extend_path(*path), sentence, words=(of,))
 
 
 def _unknown_fields(event: Event) -> Iterator[Finding]:
@@ -59,7 +59,7 @@ def _unknown_fields(event: Event) -> Iterator[Finding]:
     at = json_pointer(event.at)
     for path, types, kind in event.undeclared:
         name = str(path[-1])
-        holder = json_pointer(event.below(*path[:-1])).removeprefix(at)
+        holder = json_pointer(event.extend_path(*path[:-1])).removeprefix(at)
         if kind != "field" or name in _OTHER_RULES or holder in lacking:
             continue
         if any(f"{holder}/".startswith(f"{place}/") for place in unknown_variants):
@@ -69,10 +69,10 @@ def _unknown_fields(event: Event) -> Iterator[Finding]:
         of = f"the type {types[0]}" if types else "this object"
         unstable = UNSTABLE_FIELDS.get(protocol, {})
         if any(name in unstable.get(each, ()) for each in types):
-            sentence = f"{of} has the field {shown(name)} only upstream, as unstable"
-            yield Finding(event.below(*path), sentence, level="note")
+            sentence = f"{of} has the field {show(name)} only upstream, as unstable"
+            yield Finding(event.extend_path(*path), sentence, level="note")
             continue
         words = ("toolCall",) if path == ("toolCall",) and event.method == "session/request_permission" else ()
         yield Finding(
-            event.below(*path), f"{of} has no field {shown(name)}; custom data must go into `_meta`", words=words
+            event.extend_path(*path), f"{of} has no field {show(name)}; custom data must go into `_meta`", words=words
         )

@@ -9,7 +9,7 @@ from typing import Final
 
 from .connection import Connection
 from .events import Event, Finding
-from .json_values import shown, text
+from .json_values import show, text
 from .paths import is_inside
 from .rule import V1, rule
 
@@ -26,7 +26,7 @@ def file_access_outside_roots(event: Event, connection: Connection) -> Iterator[
     if request is None or request.path is None or session is None or session.roots is None or session.cwd is None:
         return
     if not is_inside(request.path, (session.cwd, *session.roots, *session.inherited_roots)):
-        sentence = f"{shown(request.path)} is outside the {1 + len(session.roots)} roots, and the client accepted it"
+        sentence = f"{show(request.path)} is outside the {1 + len(session.roots)} roots, and the client accepted it"
         yield Finding(event.member("result"), sentence, request.index)
 
 
@@ -39,7 +39,7 @@ def file_longer_than_asked(event: Event, _connection: Connection) -> Iterator[Fi
     lines = content.count("\n") + (content[-1:] not in ("", "\n"))
     if lines > request.limit:
         sentence = f"the answer has {lines} lines, and {request.limit} were asked for at most"
-        yield Finding(event.below("content"), sentence, request.index)
+        yield Finding(event.extend_path("content"), sentence, request.index)
 
 
 @rule("result", methods=("terminal/output",), protocols=V1)
@@ -53,21 +53,23 @@ def output_over_limit(event: Event, _connection: Connection) -> Iterator[Finding
     size = len(output.replace("\ufffd", "?").encode("utf-8", "surrogatepass"))
     if size > limit:
         sentence = f"the output has {size} bytes, and the terminal was created to keep {limit}"
-        yield Finding(event.below("output"), sentence)
+        yield Finding(event.extend_path("output"), sentence)
 
 
 @rule("error", methods=_FILES)
 def file_error_as_authentication(event: Event, _connection: Connection) -> Iterator[Finding]:
     """A client refuses a file with -32000, which means that authentication is required. Refused permission is -32001."""
     if event.error_code == -32000:
-        yield Finding(event.below("code"), "-32000 means that authentication is required; refused permission is -32001")
+        yield Finding(
+            event.extend_path("code"), "-32000 means that authentication is required; refused permission is -32001"
+        )
 
 
 @rule("error", methods=_FILES, level="should")
 def file_error_without_path(event: Event, _connection: Connection) -> Iterator[Finding]:
     """A client refuses a file with -32001 and does not name the path in `data`."""
     if event.error_code == -32001 and text(event.body, "data", "path") is None:
-        yield Finding(event.below(), "a refused file is named in `data.path`")
+        yield Finding(event.extend_path(), "a refused file is named in `data.path`")
 
 
 @rule("error", methods=_FILES, level="should")
@@ -76,4 +78,4 @@ def file_error_of_other_code(event: Event, _connection: Connection) -> Iterator[
     code = event.error_code
     if code is not None and code not in _USUAL:
         sentence = f"{code} is not used here; a missing file is -32002, any other failure -32603"
-        yield Finding(event.below("code"), sentence)
+        yield Finding(event.extend_path("code"), sentence)

@@ -10,7 +10,7 @@ from typing import Final
 from .bounded import key
 from .connection import Connection
 from .events import Event, Finding, Level
-from .json_values import reach, shown, text
+from .json_values import reach, show, text
 from .rule import ACP, V2, rule
 
 _BEFORE: Final = ("initialize", "$/cancel_request", "ping")
@@ -25,7 +25,7 @@ def message_before_initialize(event: Event, connection: Connection) -> Iterator[
     is_early = event.method not in _BEFORE and connection.initialize_answer is None
     if not is_early or not connection.is_complete or not connection.has_handshake:
         return
-    if connection.once(f"before initialize: {event.sender}"):
+    if connection.remember(f"before initialize: {event.sender}"):
         earlier, state = connection.initialize_request, "was not answered yet"
         if connection.initialize_error is not None:
             earlier, state = connection.initialize_error, "was refused"
@@ -35,7 +35,7 @@ def message_before_initialize(event: Event, connection: Connection) -> Iterator[
         level: Level | None = (
             "should" if is_mcp and earlier is not None and connection.initialize_error is None else None
         )
-        sentence = f"{shown(event.method)} was called while `initialize` {state}"
+        sentence = f"{show(event.method)} was called while `initialize` {state}"
         yield Finding(event.member("method"), sentence, earlier, level=level)
 
 
@@ -57,8 +57,8 @@ def version_unknown(event: Event, connection: Connection) -> Iterator[Finding]:
     """The peers agreed on a version of the protocol that this monitor does not know. Shapes are not judged from here on."""
     version = reach(event.body, "protocolVersion")
     if connection.is_unknown(version) and not connection.is_fixed:
-        sentence = f"version {shown(version)} is unknown; its messages are not judged by a schema"
-        yield Finding(event.below("protocolVersion"), sentence)
+        sentence = f"version {show(version)} is unknown; its messages are not judged by a schema"
+        yield Finding(event.extend_path("protocolVersion"), sentence)
 
 
 @rule("result", methods=("initialize",), level="should")
@@ -66,9 +66,9 @@ def version_differs(event: Event, connection: Connection) -> Iterator[Finding]:
     """The peers agreed on another version than the protocol that was named for the monitor. It judges by that one all the same."""
     version = reach(event.body, "protocolVersion")
     if connection.is_unknown(version) and connection.is_fixed:
-        protocol_names = " and ".join(map(shown, connection.protocols))
-        sentence = f"version {shown(version)} was negotiated; messages are judged by {protocol_names}"
-        yield Finding(event.below("protocolVersion"), sentence)
+        protocol_names = " and ".join(map(show, connection.protocols))
+        sentence = f"version {show(version)} was negotiated; messages are judged by {protocol_names}"
+        yield Finding(event.extend_path("protocolVersion"), sentence)
 
 
 @rule("result", methods=("initialize",), level="note", protocols=V2)
@@ -79,7 +79,7 @@ def marker_without_meaning(event: Event, _connection: Connection) -> Iterator[Fi
     for name in ("load", "list", "resume", "close"):
         if reach(event.body, "capabilities", "session", name) is not None:
             sentence = f"version 2 does not define {name!r}; it has no effect"
-            yield Finding(event.below("capabilities", "session", name), sentence)
+            yield Finding(event.extend_path("capabilities", "session", name), sentence)
 
 
 @rule("result", methods=("initialize",), level="should", protocols=ACP)
@@ -89,7 +89,7 @@ def version_above_requested(event: Event, _connection: Connection) -> Iterator[F
     requested = None if request is None else request.version
     if request is not None and requested is not None and requested < 2 == reach(event.body, "protocolVersion"):
         sentence = f"the client asked for version {requested}, so the answer must be at most that version"
-        yield Finding(event.below("protocolVersion"), sentence, request.index)
+        yield Finding(event.extend_path("protocolVersion"), sentence, request.index)
 
 
 @rule("request", methods=("logout", "auth/logout"), protocols=V2)
@@ -107,14 +107,14 @@ def auth_method_not_offered(event: Event, connection: Connection) -> Iterator[Fi
     if method_id is None or connection.auth_methods is None:
         return
     kind = connection.auth_methods.get(key(method_id) or "")
-    sentence, words = f"the agent offered no method {shown(method_id)}", () if connection.auth_methods else ("none",)
+    sentence, words = f"the agent offered no method {show(method_id)}", () if connection.auth_methods else ("none",)
     if kind == "terminal":
         sentence, words = (
-            f"the method {shown(method_id)} is of type 'terminal' and is never passed to the agent",
+            f"the method {show(method_id)} is of type 'terminal' and is never passed to the agent",
             (kind,),
         )
     if kind in (None, "terminal"):
-        yield Finding(event.below("methodId"), sentence, connection.initialize_answer, words)
+        yield Finding(event.extend_path("methodId"), sentence, connection.initialize_answer, words)
 
 
 @rule("request", methods=_LOGIN, level="note")
@@ -129,5 +129,5 @@ def auth_method_of_unknown_type(event: Event, connection: Connection) -> Iterato
         else connection.auth_methods.get(key(method_id) or "")
     )
     if kind is not None and kind not in ("agent", "terminal") and not kind.startswith("_"):
-        sentence = f"the method {shown(method_id)} is of the unknown type {shown(kind)}: whether the agent is asked for it is not known"
-        yield Finding(event.below("methodId"), sentence, connection.initialize_answer)
+        sentence = f"the method {show(method_id)} is of the unknown type {show(kind)}: whether the agent is asked for it is not known"
+        yield Finding(event.extend_path("methodId"), sentence, connection.initialize_answer)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from .connection import Connection
 from .events import CROSSED, Event, Finding
-from .json_values import shown, text
-from .paths import normalized
+from .json_values import show, text
+from .paths import normalize
 from .rule import ACP, V2, rule
 from .updates import HISTORY, TOOL_CALLS, USER_MESSAGES
 
@@ -25,9 +25,9 @@ def history_not_requested(event: Event, connection: Connection) -> Iterator[Find
         return
     is_news = session.was_open or not connection.is_complete or connection.sessions.evicted
     sentence = (
-        f"{shown(event.update_kind)} was sent before the answer to session/resume, which must not replay the history"
+        f"{show(event.update_kind)} was sent before the answer to session/resume, which must not replay the history"
     )
-    path = event.below("update", "sessionUpdate")
+    path = event.extend_path("update", "sessionUpdate")
     if is_news:
         yield Finding(path, sentence + CROSSED, session.reopen_request, level="note")
     else:
@@ -51,14 +51,10 @@ def state_missing_on_resume(event: Event, connection: Connection) -> Iterator[Fi
 def session_in_other_directory(event: Event, connection: Connection) -> Iterator[Finding]:
     """A client reopens a session in another working directory than it is known to have. An agent may refuse that."""
     directory, known_directory = text(event.body, "cwd"), connection.directory(event.session)
-    if (
-        directory is not None
-        and known_directory is not None
-        and normalized(directory) != normalized(known_directory[0])
-    ):
+    if directory is not None and known_directory is not None and normalize(directory) != normalize(known_directory[0]):
         yield Finding(
-            event.below("cwd"),
-            f"the working directory of the session is {shown(known_directory[0])}",
+            event.extend_path("cwd"),
+            f"the working directory of the session is {show(known_directory[0])}",
             known_directory[1],
         )
 
@@ -76,6 +72,6 @@ def history_after_answer(event: Event, connection: Connection) -> Iterator[Findi
     if (session.last_prompt or -1) > session.open_request or session.state not in (None, "idle"):
         return
     is_history = kind in USER_MESSAGES or (kind in TOOL_CALLS and connection.version == 1)
-    sentence = f"{shown(kind)} was sent after the history was complete and before any prompt"
-    path = event.below("update", "sessionUpdate")
+    sentence = f"{show(kind)} was sent after the history was complete and before any prompt"
+    path = event.extend_path("update", "sessionUpdate")
     yield Finding(path, sentence, session.open_answer, level=None if is_history else "note")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from .bounded import key
 from .connection import Connection
 from .events import Event, Finding, Level
-from .json_values import is_object, pointer_steps, reach, shown, text
+from .json_values import is_object, pointer_steps, reach, show, text
 from .paths import is_about_roots
 from .records import Pending
 from .rule import ACP, rule
@@ -81,7 +81,7 @@ def method_unknown(event: Event, connection: Connection) -> Iterator[Finding]:
     name = connection.strict.contract.name if connection.strict is not None else ""
     for finding in (_finding(event, problem) for problem in event.problems if problem.rule == "method"):
         if event.method in UNSTABLE_METHODS.get(name, ()):
-            sentence = f"{name} has the method {shown(event.method)} only upstream, as unstable"
+            sentence = f"{name} has the method {show(event.method)} only upstream, as unstable"
             yield finding._replace(sentence=sentence, level="note")
         else:
             yield finding
@@ -98,7 +98,7 @@ def method_misdirected(event: Event, _connection: Connection) -> Iterator[Findin
 @rule("request", "notification", needs="problems")
 def params_malformed(event: Event, _connection: Connection) -> Iterator[Finding]:
     """The params of a call do not have the shape that the schema gives them. What concerns roots has a rule of its own."""
-    yield from _malformed(event)
+    yield from _check_envelope(event)
 
 
 @rule("result", needs="problems")
@@ -106,12 +106,12 @@ def result_malformed(event: Event, _connection: Connection) -> Iterator[Finding]
     """A result does not have the type of its request's method. A note where an authentication method is of a type that the version does not
     have: receivers keep it as one that they do not know.
     """
-    for finding in _malformed(event) if not _is_null_result(event) else ():
+    for finding in _check_envelope(event) if not _is_null_result(event) else ():
         login = _unknown_login(event, finding)
         if login is None:
             yield finding
         else:
-            sentence = f"this version defines no authentication method of the type {shown(login)}; receivers keep it as an unknown one"
+            sentence = f"this version defines no authentication method of the type {show(login)}; receivers keep it as an unknown one"
             yield finding._replace(sentence=sentence, level="note")
 
 
@@ -119,13 +119,13 @@ def result_malformed(event: Event, _connection: Connection) -> Iterator[Finding]
 def result_null(event: Event, _connection: Connection) -> Iterator[Finding]:
     """A result is null where the schema has an object without required fields. Receivers read it as the empty object."""
     if _is_null_result(event):
-        yield Finding(event.below(), f"the result of {event.method!r} is an object; null is read as {{}}")
+        yield Finding(event.extend_path(), f"the result of {event.method!r} is an object; null is read as {{}}")
 
 
 @rule("error", needs="problems")
 def error_malformed(event: Event, _connection: Connection) -> Iterator[Finding]:
     """The error of a response has no integer code, no message, or data of a shape that its code does not have."""
-    yield from _malformed(event)
+    yield from _check_envelope(event)
 
 
 @rule("result", "error")
@@ -137,9 +137,9 @@ def response_without_request(event: Event, connection: Connection) -> Iterator[F
     if name is None or (event.id is None and event.kind == "error"):
         return  # the answer to a message whose id could not be read
     before = connection.answers[event.receiver].get(name)
-    sentence = f"no request with the id {shown(event.id)} is open"
+    sentence = f"no request with the id {show(event.id)} is open"
     if before is not None:
-        sentence = f"the request {shown(event.id)} was answered before"
+        sentence = f"the request {show(event.id)} was answered before"
     yield Finding(event.member("id"), sentence, before)
 
 
@@ -166,9 +166,9 @@ def extension_refused_otherwise(event: Event, connection: Connection) -> Iterato
     code, request = event.error_code, event.request
     if request is None or not event.method.startswith("_") or code in _OWN_ANSWERS or request.first_cancellation:
         return
-    if request.well_formed and connection.once(f"extension refused: {event.sender} {event.method}"):
-        sentence = f"a peer that does not know the method {shown(event.method)} answers -32601, not {shown(code)}"
-        yield Finding(event.below("code"), sentence, request.index)
+    if request.well_formed and connection.remember(f"extension refused: {event.sender} {event.method}"):
+        sentence = f"a peer that does not know the method {show(event.method)} answers -32601, not {show(code)}"
+        yield Finding(event.extend_path("code"), sentence, request.index)
 
 
 @rule("request")
@@ -176,7 +176,7 @@ def id_in_use(event: Event, connection: Connection) -> Iterator[Finding]:
     """A request has the id of another request of the same peer that still waits for its answer."""
     other = connection.pending[event.sender].get(key(event.id) or "")
     if other is not None and other.refusal is None:
-        sentence = f"the id {shown(event.id)} is in use by {shown(other.method)}"
+        sentence = f"the id {show(event.id)} is in use by {show(other.method)}"
         yield Finding(event.member("id"), sentence, other.index)
 
 
@@ -185,7 +185,7 @@ def cancel_of_unknown_request(event: Event, connection: Connection) -> Iterator[
     """A peer withdraws a request that it never made. Receivers ignore that; an answer may also have crossed the withdrawal."""
     request_id = reach(event.body, "requestId")
     if all(connection.lacks(table[event.sender], request_id) for table in (connection.pending, connection.answers)):
-        yield Finding(event.below("requestId"), f"no request {shown(request_id)} was made by this side")
+        yield Finding(event.extend_path("requestId"), f"no request {show(request_id)} was made by this side")
 
 
 @rule("end")
@@ -193,28 +193,28 @@ def cancelled_request_unanswered(_event: Event, connection: Connection) -> Itera
     """A request that was cancelled never got an answer, though the other side answered one that came after the cancellation.
     Cancelling does not waive it: a result or error -32800 is still due.
     """
-    for request, is_overdue in _unanswered(connection):
+    for request, is_overdue in _find_unanswered(connection):
         if is_overdue:
-            sentence = f"{shown(request.method)} of the {request.sender} was cancelled and never answered"
+            sentence = f"{show(request.method)} of the {request.sender} was cancelled and never answered"
             yield Finding((), sentence, request.first_cancellation, about=request)
 
 
 @rule("end", level="note")
 def request_unanswered(_event: Event, connection: Connection) -> Iterator[Finding]:
     """The conversation ended while a request waited for its answer. An error without an id may have refused it."""
-    for request, is_overdue in _unanswered(connection):
+    for request, is_overdue in _find_unanswered(connection):
         if not is_overdue:
             doubt = "" if request.refusal is None else ", unless an error without an id refused it"
-            sentence = f"{shown(request.method)} of the {request.sender} was never answered{doubt}"
+            sentence = f"{show(request.method)} of the {request.sender} was never answered{doubt}"
             yield Finding((), sentence, request.refusal, about=request)
 
 
-def _unanswered(connection: Connection) -> Iterator[tuple[Pending, bool]]:
+def _find_unanswered(connection: Connection) -> Iterator[tuple[Pending, bool]]:
     """Yield the open requests, and whether the side that owes the answer has read the cancellation and answered another request since."""
     for side in connection.sides:
         for request in connection.pending[side].values():
             if not request.is_refused:
-                has_read = connection.has_read(connection.other(side), request.first_cancellation)
+                has_read = connection.has_read(connection.get_peer(side), request.first_cancellation)
                 yield request, request.refusal is None and has_read
 
 
@@ -231,7 +231,7 @@ def _unknown_login(event: Event, finding: Finding) -> str | None:
             return None
 
 
-def _malformed(event: Event) -> Iterator[Finding]:
+def _check_envelope(event: Event) -> Iterator[Finding]:
     for problem in event.problems:
         if problem.rule not in ("envelope", "method", "json") and not is_about_roots(problem.pointer):
             yield _finding(event, problem)._replace(words=_fields(event, problem))

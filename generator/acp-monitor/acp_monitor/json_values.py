@@ -67,7 +67,7 @@ def pointer_steps(pointer: str) -> tuple[str, ...]:
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
 
 
-def shown(value: object) -> str:
+def show(value: object) -> str:
     """A value in a sentence, cut at 80 characters."""
     whole = _WORDS[value] if value is None or isinstance(value, bool) else str(value)
     if isinstance(value, str):

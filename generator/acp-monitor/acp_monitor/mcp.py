@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from .connection import READY, Connection
 from .events import Event, Finding
-from .json_values import items, shown, text
+from .json_values import items, show, text
 from .records import Pending
 from .rule import MCP, rule
 
@@ -27,9 +27,11 @@ def root_with_traversal(event: Event, _connection: Connection) -> Iterator[Findi
     for index, uri, _ in _uris(event):
         path = uri.partition("?")[0].partition("#")[0]
         if ".." in unquote(path).replace("\\", "/").split("/"):
-            yield Finding(event.below("roots", index, "uri"), f"the path of {shown(uri)} contains '..'")
+            yield Finding(event.extend_path("roots", index, "uri"), f"the path of {show(uri)} contains '..'")
         elif any(sign in unquote(segment) for segment in path.split("/") if "%" in segment for sign in _SEPARATORS):
-            yield Finding(event.below("roots", index, "uri"), f"the path of {shown(uri)} encodes a separator or NUL")
+            yield Finding(
+                event.extend_path("roots", index, "uri"), f"the path of {show(uri)} encodes a separator or NUL"
+            )
 
 
 @rule("result", methods=("roots/list",))
@@ -37,9 +39,11 @@ def root_on_other_host(event: Event, _connection: Connection) -> Iterator[Findin
     """A client exposes a root by a file URI of another host, or with a query or fragment: it is no file of this machine."""
     for index, uri, parts in _uris(event):
         if parts is None:
-            yield Finding(event.below("roots", index, "uri"), f"{shown(uri)} is not a URI")
+            yield Finding(event.extend_path("roots", index, "uri"), f"{show(uri)} is not a URI")
         elif parts.netloc.lower() not in _LOCAL or parts.query or parts.fragment:
-            yield Finding(event.below("roots", index, "uri"), f"{shown(uri)} is not a plain file URI of this machine")
+            yield Finding(
+                event.extend_path("roots", index, "uri"), f"{show(uri)} is not a plain file URI of this machine"
+            )
 
 
 @rule("result", methods=("roots/list",))
@@ -47,7 +51,7 @@ def root_without_path(event: Event, _connection: Connection) -> Iterator[Finding
     """A client exposes a root by a file URI that names no path."""
     for index, uri, parts in _uris(event):
         if parts is not None and parts.netloc.lower() in _LOCAL and not parts.path:
-            yield Finding(event.below("roots", index, "uri"), f"{shown(uri)} names no path")
+            yield Finding(event.extend_path("roots", index, "uri"), f"{show(uri)} names no path")
 
 
 @rule("end", protocols=MCP)
@@ -69,8 +73,8 @@ def request_before_initialized(event: Event, connection: Connection) -> Iterator
         or connection.ready_notice is not None
     ):
         return
-    if event.method != "ping" and _has_ready(connection) and connection.once("request before initialized"):
-        sentence = f"{shown(event.method)} was called before the client sent `notifications/initialized`"
+    if event.method != "ping" and _has_ready(connection) and connection.remember("request before initialized"):
+        sentence = f"{show(event.method)} was called before the client sent `notifications/initialized`"
         yield Finding(event.member("method"), sentence, connection.initialize_answer)
 
 
@@ -95,9 +99,9 @@ def roots_refused_otherwise(event: Event, connection: Connection) -> Iterator[Fi
     """A client without roots answers `roots/list` with another code than -32601, or one with roots with another than -32603."""
     code, has_roots = event.error_code, connection.advertises("client:capabilities.roots")
     if has_roots is False and code != -32601:
-        yield Finding(event.below("code"), f"a client without roots must answer -32601, not {shown(code)}")
+        yield Finding(event.extend_path("code"), f"a client without roots must answer -32601, not {show(code)}")
     elif has_roots and code not in (-32603, -32800):
-        yield Finding(event.below("code"), f"an internal error must be -32603, not {shown(code)}")
+        yield Finding(event.extend_path("code"), f"an internal error must be -32603, not {show(code)}")
 
 
 def _uris(event: Event) -> Iterator[tuple[int, str, SplitResult | None]]:

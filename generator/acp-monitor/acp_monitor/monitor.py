@@ -54,12 +54,14 @@ class Monitor:
         limit: int = MAX_BREACHES,
     ) -> None:
         protocols_by_version: Mapping[Any, Strict] = {
-            strict.contract.version: strict for strict in protocols or _installed()
+            strict.contract.version: strict for strict in protocols or _find_installed()
         }
         self._connection: Final = Connection(protocols_by_version, is_fixed=fixed)
         self._selected: dict[tuple[Kind, str, str | None, Any], tuple[Rule, ...]] = {}
         nothing: Callable[[], Iterable[Strict]] = tuple
-        self._unstable: Final = UnstableChannels(unstable or (_installed_channels if protocols is None else nothing))
+        self._unstable: Final = UnstableChannels(
+            unstable or (_find_installed_channels if protocols is None else nothing)
+        )
         self._values: Final = values
         self._limit: Final = limit
         self._index = 0
@@ -115,7 +117,7 @@ class Monitor:
     def finish(self) -> tuple[Breach, ...]:
         """Report the end of the conversation, and return the breaches of open requests and notes about what was not judged."""
         breaches = self._judge(self._event("end", self._index, self._connection.sides[0], None))
-        return (*breaches, *starmap(_not_judged, self._unjudged.items()))
+        return (*breaches, *starmap(_report_unjudged, self._unjudged.items()))
 
     # --- reading ---
 
@@ -131,12 +133,12 @@ class Monitor:
         if any(problem.rule == "json" for problem in problems):
             event = self._event("unreadable", index, sender, None, problems=problems)
             record(self._connection, event)
-            return self._limited(self._judge(event)), None
+            return self._limit_breaches(self._judge(event)), None
         if is_array(value) and (reader.contract.batch or self._connection.strict is None):
-            return self._limited(self._batch(index, sender, value, problems)), None
-        return self._limited(self._message(index, sender, value, (), problems)), value
+            return self._limit_breaches(self._batch(index, sender, value, problems)), None
+        return self._limit_breaches(self._message(index, sender, value, (), problems)), value
 
-    def _limited(self, breaches: Iterator[Breach]) -> tuple[Breach, ...]:
+    def _limit_breaches(self, breaches: Iterator[Breach]) -> tuple[Breach, ...]:
         """The breaches up to the limit, and one for all others. State changes are recorded for the whole line."""
         first = tuple(islice(breaches, self._limit))
         count = 0
@@ -166,7 +168,7 @@ class Monitor:
         self._note_unjudged(event)
         news = [] if event.is_plain else list(self._unstable.look(event, event.strict))
         yield from (breach for breach in self._judge(event) if not self._is_reported(event, breach))
-        yield from (_only_unstable(event, finding) for finding in news)
+        yield from (_report_unstable(event, finding) for finding in news)
         self._remember_shape(event)
         self._is_idle = not at and changes_nothing(self._connection, event)
         if self._is_idle:
@@ -187,7 +189,7 @@ class Monitor:
     ) -> Event:
         """A message with everything that it refers to, validated by the schema."""
         connection = self._connection
-        event = Event(index, sender, connection.other(sender), kind, value, at=at, problems=problems)
+        event = Event(index, sender, connection.get_peer(sender), kind, value, at=at, problems=problems)
         if kind in ("unreadable", "batch", "end"):
             return event
         if kind in ("result", "error"):
@@ -246,16 +248,16 @@ class Monitor:
         on_limit = partial(self._count, PARTLY, event.index, event.sender)
         uses: list[Use] = []
         undeclared: list[Undeclared] = []
-        for place in self._found(event, strict, definition, on_limit):
+        for place in self._find_undeclared(event, strict, definition, on_limit):
             if isinstance(place, Use):
-                uses.append(place._replace(path=event.below(*place.path)))
+                uses.append(place._replace(path=event.extend_path(*place.path)))
             elif len(undeclared) <= MAX_PARTS:
                 undeclared.append(place)
         if len(undeclared) > MAX_PARTS:
             on_limit()
         event.uses, event.undeclared = tuple(uses), tuple(undeclared[:MAX_PARTS])
 
-    def _found(
+    def _find_undeclared(
         self, event: Event, strict: Strict, definition: str, on_limit: Callable[[], None]
     ) -> Iterator[Undeclared | Use]:
         """Yield what the types of a message do not declare and what depends on capabilities; `on_limit` is called if not all of it was
@@ -271,7 +273,7 @@ class Monitor:
                 route = other.route(event.method, is_request=True)
                 params: Any = route and route.params
                 if other is not strict and params is not None:
-                    others.append({one.path for one in types_of(other).undeclared(params, event.body)})
+                    others.append({one.path for one in types_of(other).find_undeclared(params, event.body)})
         concerns = partial(self._concerns, event)
         for place in types_of(strict).look(definition, event.body, on_limit, event.shape, concerns):
             prefixes = {place.path[:length] for length in range(1, len(place.path) + 1)}
@@ -411,14 +413,14 @@ def _breach(rule: Rule, event: Event, finding: Finding, connection: Connection) 
     )
 
 
-def _only_unstable(event: Event, finding: Finding) -> Breach:
+def _report_unstable(event: Event, finding: Finding) -> Breach:
     place = brief(json_pointer(finding.path), MAX_POINTER)
     return Breach(
         "only-unstable", "note", (), event.index, event.sender, brief(event.method), place, None, finding.sentence
     )
 
 
-def _not_judged(reason: str, unjudged: _Unjudged) -> Breach:
+def _report_unjudged(reason: str, unjudged: _Unjudged) -> Breach:
     messages = "1 message was" if unjudged.count == 1 else f"{unjudged.count} messages were"
     sentence = f"{messages} not judged, or only in part, from this one on: {reason}"
     return _remark("not-judged", unjudged.index, unjudged.sender, sentence)
@@ -428,7 +430,7 @@ def _remark(name: str, index: int, sender: str, sentence: str) -> Breach:
     return Breach(name, "note", (), index, sender, "", "", None, sentence)
 
 
-def _installed_channels() -> tuple[Strict, ...]:
+def _find_installed_channels() -> tuple[Strict, ...]:
     """The unstable channels of ACP in the installed bindings."""
     from acp_bindings.unstable.v1.methods import STRICT as V1
     from acp_bindings.unstable.v2.methods import STRICT as V2
@@ -436,7 +438,7 @@ def _installed_channels() -> tuple[Strict, ...]:
     return (V1, V2)
 
 
-def _installed() -> tuple[Strict, ...]:
+def _find_installed() -> tuple[Strict, ...]:
     """The versions of ACP in the installed bindings."""
     from acp_bindings.v1.methods import STRICT as V1
     from acp_bindings.v2.methods import STRICT as V2

@@ -83,7 +83,7 @@ def _platform(path: str | None) -> str | None:
     return "windows" if is_drive or path.startswith("\\\\") else None
 
 
-def normalized(path: str) -> str:
+def normalize(path: str) -> str:
     """A path in a canonical spelling: `.` and `..` resolved lexically, no repeated or trailing separator, Windows paths in lower case."""
     if path.startswith("/"):
         return "/" + posixpath.normpath(path).lstrip("/")
@@ -92,14 +92,14 @@ def normalized(path: str) -> str:
 
 def distinct(paths: Iterable[str], without: str | None = None) -> tuple[str, ...]:
     """Normalized paths in order, each once, except `without` (requirements 16 to 18)."""
-    normalized_exclusion = None if without is None else normalized(without)
-    return tuple(path for path in dict.fromkeys(map(normalized, paths)) if path != normalized_exclusion)
+    normalized_exclusion = None if without is None else normalize(without)
+    return tuple(path for path in dict.fromkeys(map(normalize, paths)) if path != normalized_exclusion)
 
 
 def is_inside(path: str, roots: Sequence[str]) -> bool:
     """Whether a path is lexically inside one of the roots, or is one."""
-    target = normalized(path)
-    for root in map(normalized, roots):
+    target = normalize(path)
+    for root in map(normalize, roots):
         separator = "/" if root.startswith("/") else "\\"
         if target == root or target.startswith(root if root.endswith(separator) else root + separator):
             return True

@@ -191,7 +191,7 @@ def is_offer(value: object) -> bool:
     return value is True or is_object(value)
 
 
-def offered_options(value: Any) -> Options | None:
+def read_options(value: Any) -> Options | None:
     """The configuration options in a message; `None` if there are more than are stored."""
     digests: Options = {}
     options, count = items(value, "configOptions"), 0

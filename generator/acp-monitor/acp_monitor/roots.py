@@ -10,8 +10,8 @@ from typing import Any, Final
 from .bounded import key
 from .connection import Connection
 from .events import Event, Finding
-from .json_values import Path, items, pointer_steps, reach, shown, text
-from .paths import distinct, normalized, root_fault, root_list, roots_of_other_platform
+from .json_values import Path, items, pointer_steps, reach, show, text
+from .paths import distinct, normalize, root_fault, root_list, roots_of_other_platform
 from .records import Pending
 from .rule import ACP, rule
 
@@ -38,7 +38,7 @@ def roots_malformed(event: Event, _connection: Connection) -> Iterator[Finding]:
     for place, scope in scopes:
         for index in roots_of_other_platform(scope):
             sentence = "all paths of a session must be of one platform; this path is of another"
-            yield Finding(event.below(*place, _FIELD, index), sentence, words=("other platform",))
+            yield Finding(event.extend_path(*place, _FIELD, index), sentence, words=("other platform",))
 
 
 @rule("result", methods=(*_LIFECYCLE, "session/list"))
@@ -55,8 +55,8 @@ def malformed_roots_refused_otherwise(event: Event, _connection: Connection) -> 
     """An agent refuses malformed roots with another code than -32602. Codes that have nothing to do with params do not count."""
     code = event.error_code
     if event.request is not None and event.request.root_faults and code not in _OTHER_CAUSES:
-        sentence = f"invalid roots must be refused with -32602, not {shown(code)}"
-        yield Finding(event.below("code"), sentence, event.request.index)
+        sentence = f"invalid roots must be refused with -32602, not {show(code)}"
+        yield Finding(event.extend_path("code"), sentence, event.request.index)
 
 
 @rule("request", methods=_LIFECYCLE, level="should")
@@ -65,7 +65,7 @@ def roots_repeated(event: Event, _connection: Connection) -> Iterator[Finding]:
     earlier_roots: set[str] = set()
     for index, root in enumerate(root_list(event.body) or ()):
         if root in earlier_roots:
-            yield Finding(event.below(_FIELD, index), f"the root {shown(root)} occurs twice")
+            yield Finding(event.extend_path(_FIELD, index), f"the root {show(root)} occurs twice")
         earlier_roots.add(root)
 
 
@@ -75,7 +75,7 @@ def root_equals_cwd(event: Event, _connection: Connection) -> Iterator[Finding]:
     cwd = text(event.body, "cwd")
     for index, root in enumerate(root_list(event.body) or ()):
         if root == cwd:
-            yield Finding(event.below(_FIELD, index), f"the root {shown(root)} is the working directory")
+            yield Finding(event.extend_path(_FIELD, index), f"the root {show(root)} is the working directory")
 
 
 @rule("request", methods=("session/load", "session/resume"), level="note")
@@ -90,7 +90,7 @@ def roots_not_resent(event: Event, connection: Connection) -> Iterator[Finding]:
     if session is not None and session.roots and (listing is None or session.open_request > listing.index):
         roots, earlier = session.roots, session.open_request
     if roots:
-        yield Finding(event.below(), f"the session had {len(roots)} additional roots and will have none", earlier)
+        yield Finding(event.extend_path(), f"the session had {len(roots)} additional roots and will have none", earlier)
 
 
 @rule("result", methods=("session/list",))
@@ -104,13 +104,13 @@ def list_result_outside_filter(event: Event, _connection: Connection) -> Iterato
         roots, cwd = root_list(info), text(info, "cwd")
         is_shown = reach(info, _FIELD) is not None and roots is not None
         filter_roots = request.roots if request.has_roots and is_shown else None
-        if filter_roots is not None and [*map(normalized, roots or ())] != [*map(normalized, filter_roots)]:
+        if filter_roots is not None and [*map(normalize, roots or ())] != [*map(normalize, filter_roots)]:
             words = ("roots", *both, *(() if filter_roots else ("no roots",)))
-            sentence = f"the roots are not {shown(list(filter_roots))}, for which the list was filtered"
-            yield Finding(event.below("sessions", index, _FIELD), sentence, request.index, words)
-        if request.cwd is not None and cwd is not None and normalized(cwd) != normalized(request.cwd):
-            sentence = f"the working directory is not {shown(request.cwd)}, for which the list was filtered"
-            yield Finding(event.below("sessions", index, "cwd"), sentence, request.index, both)
+            sentence = f"the roots are not {show(list(filter_roots))}, for which the list was filtered"
+            yield Finding(event.extend_path("sessions", index, _FIELD), sentence, request.index, words)
+        if request.cwd is not None and cwd is not None and normalize(cwd) != normalize(request.cwd):
+            sentence = f"the working directory is not {show(request.cwd)}, for which the list was filtered"
+            yield Finding(event.extend_path("sessions", index, "cwd"), sentence, request.index, both)
 
 
 @rule("result", methods=("session/list",))
@@ -123,7 +123,7 @@ def roots_kept(event: Event, connection: Connection) -> Iterator[Finding]:
         if extra_roots:
             words = (request.method.removeprefix("session/"),)
             yield Finding(
-                place, f"{shown(extra_roots[0])} was not supplied with {request.method!r}", request.index, words
+                place, f"{show(extra_roots[0])} was not supplied with {request.method!r}", request.index, words
             )
 
 
@@ -134,7 +134,7 @@ def roots_dropped(event: Event, connection: Connection) -> Iterator[Finding]:
         missing_roots = [root for root in supplied if root not in roots]
         if missing_roots:
             yield Finding(
-                place, f"{shown(missing_roots[0])} was supplied with {request.method!r} and is gone", request.index
+                place, f"{show(missing_roots[0])} was supplied with {request.method!r} and is gone", request.index
             )
 
 
@@ -153,9 +153,9 @@ def roots_where_none_belong(event: Event, _connection: Connection) -> Iterator[F
     """
     if event.kind == "result" and reach(event.body, _FIELD) is not None:
         sentence = f"the answer to {event.method!r} carries no roots"
-        yield Finding(event.below(_FIELD), sentence, words=("result",))
+        yield Finding(event.extend_path(_FIELD), sentence, words=("result",))
     elif event.kind == "notification" and reach(event.update, _FIELD) is not None:
-        yield Finding(event.below("update", _FIELD), "updates carry no roots")
+        yield Finding(event.extend_path("update", _FIELD), "updates carry no roots")
 
 
 def _differing(
@@ -175,4 +175,4 @@ def _differing(
         if roots != supplied:
             opener = Pending(connection.sides[0], session.origin, session.open_request)
             opener.source_roots = distinct(session.inherited_roots)
-            yield event.below("sessions", index, _FIELD), roots, supplied, opener
+            yield event.extend_path("sessions", index, _FIELD), roots, supplied, opener

@@ -10,7 +10,7 @@ from typing import Final
 from .bounded import key
 from .connection import Connection
 from .events import Event, Finding, Level
-from .json_values import items, reach, shown, text
+from .json_values import items, reach, show, text
 from .records import Session, is_offered
 from .rule import ACP, V1, V2, rule
 
@@ -25,7 +25,7 @@ def cursor_not_given(event: Event, connection: Connection) -> Iterator[Finding]:
     """A client asks for a page of the list by a cursor that no list of this connection brought. Cursors are neither made up nor kept."""
     cursor = text(event.body, "cursor")
     if cursor is not None and connection.strict is not None and connection.lacks(connection.cursors, cursor):
-        yield Finding(event.below("cursor"), f"no list on this connection returned the cursor {shown(cursor)}")
+        yield Finding(event.extend_path("cursor"), f"no list on this connection returned the cursor {show(cursor)}")
 
 
 @rule("request", "notification", protocols=ACP, needs="session")
@@ -36,7 +36,7 @@ def session_not_open(event: Event, connection: Connection) -> Iterator[Finding]:
         return
     may_come = event.sender != connection.sides[0] and connection.is_opening()  # with the answer
     if connection.lacks(connection.sessions, name) and not may_come:
-        yield Finding(event.below("sessionId"), f"the session {shown(name)} was not opened on this connection")
+        yield Finding(event.extend_path("sessionId"), f"the session {show(name)} was not opened on this connection")
 
 
 @rule("request", "notification", protocols=ACP, needs="session")
@@ -50,7 +50,7 @@ def session_closed(event: Event, connection: Connection) -> Iterator[Finding]:
     if since is None and event.sender == connection.sides[0]:
         since = session.close_request
     if since is not None:
-        yield Finding(event.below("sessionId"), f"the session {shown(name)} is closed", since)
+        yield Finding(event.extend_path("sessionId"), f"the session {show(name)} is closed", since)
 
 
 @rule("result", methods=("session/new", "session/fork"))
@@ -59,7 +59,7 @@ def session_id_in_use(event: Event, connection: Connection) -> Iterator[Finding]
     name = text(event.body, "sessionId")
     session = connection.session(name)
     if session is not None and session.close_answer is None:
-        yield Finding(event.below("sessionId"), f"a session {shown(name)} is open already", session.open_request)
+        yield Finding(event.extend_path("sessionId"), f"a session {show(name)} is open already", session.open_request)
 
 
 @rule("result", methods=("session/list",))
@@ -69,7 +69,9 @@ def deleted_session_listed(event: Event, connection: Connection) -> Iterator[Fin
         name = text(info, "sessionId")
         since = connection.deletions.get(key(name) or "") if name is not None else None
         if since is not None and event.request is not None and event.request.index > since:
-            yield Finding(event.below("sessions", index, "sessionId"), f"the session {shown(name)} was deleted", since)
+            yield Finding(
+                event.extend_path("sessions", index, "sessionId"), f"the session {show(name)} was deleted", since
+            )
 
 
 @rule("request", methods=("session/request_permission",))
@@ -79,7 +81,7 @@ def permission_options_repeated(event: Event, _connection: Connection) -> Iterat
     for index, option in enumerate(items(event.body, "options")):
         name = text(option, "optionId")
         if name is not None and name in earlier_ids:
-            yield Finding(event.below("options", index, "optionId"), f"the option {shown(name)} occurs twice")
+            yield Finding(event.extend_path("options", index, "optionId"), f"the option {show(name)} occurs twice")
         earlier_ids.add(name or "")
 
 
@@ -88,7 +90,7 @@ def permission_title_blank(event: Event, _connection: Connection) -> Iterator[Fi
     """The title of a permission request has no visible character, though it is the least that a user is shown."""
     title = text(event.body, "title")
     if title is not None and not title.strip():
-        yield Finding(event.below("title"), "the title is blank; the user must at least see a title")
+        yield Finding(event.extend_path("title"), "the title is blank; the user must at least see a title")
 
 
 @rule("error", methods=("session/request_permission",), protocols=V2, level="should")
@@ -100,8 +102,8 @@ def unknown_subject_refused(event: Event, _connection: Connection) -> Iterator[F
     if request is None or not request.has_unknown_subject or not request.well_formed or code in (-32601, -32800):
         return
     if request.first_cancellation is None:
-        sentence = f"a permission request whose subject has an unknown type must be answered with an outcome, not with {shown(code)}"
-        yield Finding(event.below("code"), sentence, request.index)
+        sentence = f"a permission request whose subject has an unknown type must be answered with an outcome, not with {show(code)}"
+        yield Finding(event.extend_path("code"), sentence, request.index)
 
 
 @rule("result", methods=("session/request_permission",))
@@ -112,8 +114,8 @@ def permission_outcome_not_offered(event: Event, _connection: Connection) -> Ite
         return
     offered_ids = event.request.options
     if offered_ids is not None and key(option_id) not in offered_ids:
-        sentence = f"the option {shown(option_id)} was not among the {len(offered_ids)} that were offered"
-        yield Finding(event.below("outcome", "optionId"), sentence, event.request.index)
+        sentence = f"the option {show(option_id)} was not among the {len(offered_ids)} that were offered"
+        yield Finding(event.extend_path("outcome", "optionId"), sentence, event.request.index)
 
 
 @rule("request", methods=("session/set_mode",))
@@ -121,9 +123,9 @@ def mode_not_offered(event: Event, connection: Connection) -> Iterator[Finding]:
     """A client sets a mode that the session does not have."""
     session, mode_id = _settable(event, connection), text(event.body, "modeId")
     if session is not None and session.modes is not None and mode_id is not None and key(mode_id) not in session.modes:
-        has = f"no mode {shown(mode_id)} among its {len(session.modes)}" if session.modes else "no modes"
+        has = f"no mode {show(mode_id)} among its {len(session.modes)}" if session.modes else "no modes"
         sentence = f"the session offers {has}"
-        yield Finding(event.below("modeId"), sentence, session.open_request)
+        yield Finding(event.extend_path("modeId"), sentence, session.open_request)
 
 
 @rule("request", methods=("session/set_config_option",))
@@ -137,10 +139,12 @@ def config_option_not_offered(event: Event, connection: Connection) -> Iterator[
     name, value = key(option_id) or "", text(event.body, "value")
     offers = [options[name] for options in (session.options, session.previous_options or {}) if name in options]
     if not offers:
-        yield Finding(event.below("configId"), f"the session has no option {shown(option_id)}", session.open_request)
+        yield Finding(
+            event.extend_path("configId"), f"the session has no option {show(option_id)}", session.open_request
+        )
     elif value is not None and all(values is not None and not is_offered(value, values) for values in offers):
-        sentence = f"the option {shown(option_id)} does not offer {shown(value)}"
-        yield Finding(event.below("value"), sentence, session.open_request, words=("value",))
+        sentence = f"the option {show(option_id)} does not offer {show(value)}"
+        yield Finding(event.extend_path("value"), sentence, session.open_request, words=("value",))
 
 
 @rule("request", methods=_TERMINALS)
@@ -151,9 +155,9 @@ def terminal_not_open(event: Event, connection: Connection) -> Iterator[Finding]
         return
     terminal = session.terminals.get(key(name) or "")
     if terminal is None:
-        yield Finding(event.below("terminalId"), f"the terminal {shown(name)} was not created in this session")
+        yield Finding(event.extend_path("terminalId"), f"the terminal {show(name)} was not created in this session")
     elif terminal.released is not None:
-        yield Finding(event.below("terminalId"), f"the terminal {shown(name)} was released", terminal.released)
+        yield Finding(event.extend_path("terminalId"), f"the terminal {show(name)} was released", terminal.released)
 
 
 @rule(
@@ -174,9 +178,9 @@ def terminal_not_created(event: Event, connection: Connection) -> Iterator[Findi
         name = text(content, "terminalId") if text(content, "type") == "terminal" else None
         if name is not None and connection.lacks(session.terminals, name):
             is_own = reach(update, "_meta") is not None or reach(content, "_meta") is not None
-            sentence = f"the terminal {shown(name)} was not created in this session"
+            sentence = f"the terminal {show(name)} was not created in this session"
             level: Level | None = "note" if is_own else None
-            yield Finding(event.below("update", "content", index, "terminalId"), sentence, level=level)
+            yield Finding(event.extend_path("update", "content", index, "terminalId"), sentence, level=level)
 
 
 @rule("error", methods=("session/delete",), protocols=ACP, level="should")
@@ -184,7 +188,7 @@ def repeated_delete_refused(event: Event, connection: Connection) -> Iterator[Fi
     """An agent answers `session/delete` with an error because the session is deleted already. It succeeds silently."""
     since = None if event.request is None else connection.deletions.get(key(event.request.session) or "")
     if since is not None and event.error_code not in (-32000, -32800):
-        sentence = f"the session {shown(event.session)} was already deleted; deleting it again must succeed"
+        sentence = f"the session {show(event.session)} was already deleted; deleting it again must succeed"
         yield Finding(event.member("error"), sentence, since)
 
 
@@ -197,7 +201,7 @@ def cancel_not_offered(event: Event, connection: Connection) -> Iterator[Finding
     if session is None or name is None or session.stoppable.evicted or not connection.is_complete:
         return
     if not session.stoppable.get(f"{field} {key(name)}"):
-        yield Finding(event.below(field), f"{shown(name)} was never announced as cancellable")
+        yield Finding(event.extend_path(field), f"{show(name)} was never announced as cancellable")
 
 
 def _settable(event: Event, connection: Connection) -> Session | None:

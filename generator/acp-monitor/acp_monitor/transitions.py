@@ -12,7 +12,7 @@ from .connection import READY, Connection
 from .events import Event
 from .json_values import integer, is_array, is_object, items, json_pointer, reach, text
 from .paths import RootFault, distinct, has_too_many_roots, root_fault, root_list, roots_of_other_platform
-from .records import Listed, Options, Pending, Question, Session, Terminal, is_offer, offered_options
+from .records import Listed, Options, Pending, Question, Session, Terminal, is_offer, read_options
 from .updates import (
     BUSY,
     CHUNKS,
@@ -220,10 +220,10 @@ def _record_update(connection: Connection, event: Event) -> None:
         if connection.is_opening() and state is not None:
             connection.early_states[name] = brief(state)
         return
-    before = _used(session)
+    before = _count_used(session)
     if connection.version != 1:
         _record_work(session, event, update)
-    has_grown = _used(session) > before
+    has_grown = _count_used(session) > before
     if kind == "config_option_update":
         session.previous_options = session.options
         _offer_options(connection, session, update)
@@ -237,7 +237,7 @@ def _record_update(connection: Connection, event: Event) -> None:
     connection.sessions[name] = session
 
 
-def _used(session: Session) -> int:
+def _count_used(session: Session) -> int:
     background = session.background or {}
     return (
         session.work.used
@@ -487,7 +487,7 @@ def _ids(connection: Connection, names: list[str | None]) -> frozenset[str] | No
 
 
 def _options(connection: Connection, body: Any) -> Options | None:
-    options = offered_options(body)
+    options = read_options(body)
     if options is None:
         connection.report_eviction("there are more options or values of options than are kept")
     return options

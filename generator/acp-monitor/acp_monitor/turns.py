@@ -9,7 +9,7 @@ from typing import Final
 
 from .connection import Connection
 from .events import CROSSED, Event, Finding, Level
-from .json_values import Path, items, reach, shown, text
+from .json_values import Path, items, reach, show, text
 from .records import Pending, Session
 from .rule import ACP, V1, V2, rule
 from .updates import BUSY, MESSAGES, TOOL_CALLS, background_key, background_name, update_key
@@ -36,8 +36,8 @@ def cancelled_turn_ended_otherwise(event: Event, connection: Connection) -> Iter
         path = ("update", "stopReason")
     reason = text(event.body, *path)
     if since is not None and reason not in (None, "cancelled"):  # what is missing is reported by another rule
-        sentence = f"a turn that was cancelled ends with the stop reason 'cancelled', not {shown(reason)}"
-        yield _unless_crossed(event, connection, Finding(event.below(*path), sentence, since))
+        sentence = f"a turn that was cancelled ends with the stop reason 'cancelled', not {show(reason)}"
+        yield _unless_crossed(event, connection, Finding(event.extend_path(*path), sentence, since))
 
 
 @rule("error", methods=("session/prompt",), protocols=V1)
@@ -67,7 +67,7 @@ def close_without_cancel(event: Event, connection: Connection) -> Iterator[Findi
     if event.method == "session/close":
         session = connection.session(request.session)
         if event.kind == "result" and connection.version == 2 and session is not None and session.state in BUSY:
-            sentence = f"the session is closed while its last state is {shown(session.state)}; it was not cancelled"
+            sentence = f"the session is closed while its last state is {show(session.state)}; it was not cancelled"
             yield Finding(event.member("result"), sentence, session.state_report)
         return
     reason = text(event.body, "stopReason") if event.kind == "result" else "an error"
@@ -80,9 +80,9 @@ def close_without_cancel(event: Event, connection: Connection) -> Iterator[Findi
         is_result = event.kind == "result"
         level: Level | None = None if is_proven else "note"
         sentence = (
-            f"the session was closed, so the stop reason is 'cancelled', not {shown(reason) if is_result else reason}"
+            f"the session was closed, so the stop reason is 'cancelled', not {show(reason) if is_result else reason}"
         )
-        path = event.below("stopReason") if is_result else event.member("error")
+        path = event.extend_path("stopReason") if is_result else event.member("error")
         earlier = request.close_answer or request.close_request
         yield Finding(path, sentence + ("" if is_proven else CROSSED), earlier, level=level)
 
@@ -96,8 +96,8 @@ def withdrawn_request_failed_otherwise(event: Event, connection: Connection) -> 
     if request is None or request.withdrawal is None or code in _OTHER_CAUSES:
         return
     if connection.has_read(event.sender, request.withdrawal):
-        sentence = f"a cancelled request must be answered with a result or with the error -32800, not {shown(code)}"
-        yield Finding(event.below("code"), sentence, request.withdrawal)
+        sentence = f"a cancelled request must be answered with a result or with the error -32800, not {show(code)}"
+        yield Finding(event.extend_path("code"), sentence, request.withdrawal)
 
 
 @rule("notification", methods=_UPDATE, updates=MESSAGES | TOOL_CALLS, protocols=ACP, needs="session")
@@ -110,10 +110,10 @@ def update_after_cancelled(event: Event, connection: Connection) -> Iterator[Fin
         return
     if connection.open_requests(event.receiver, "session/prompt", event.session):
         return
-    path = event.below("update", "sessionUpdate")
+    path = event.extend_path("update", "sessionUpdate")
     if connection.version == 1:
         yield Finding(
-            path, f"{shown(event.update_kind)} was sent after the turn ended as cancelled", session.cancelled_end
+            path, f"{show(event.update_kind)} was sent after the turn ended as cancelled", session.cancelled_end
         )
     elif session.work.get(update_key(event.update) or ""):
         if event.update_kind in MESSAGES:
@@ -135,7 +135,7 @@ def permission_not_cancelled(event: Event, _connection: Connection) -> Iterator[
         and text(event.body, "outcome", "outcome") == "selected"
     ):
         sentence = "the turn was cancelled, so the answer is the outcome 'cancelled'"
-        yield Finding(event.below("outcome", "outcome"), sentence, request.cancellation)
+        yield Finding(event.extend_path("outcome", "outcome"), sentence, request.cancellation)
 
 
 @rule("notification", methods=_UPDATE, updates=_STATE, protocols=V2, level="should")
@@ -147,8 +147,8 @@ def idle_without_stop_reason(event: Event, connection: Connection) -> Iterator[F
     if session is None or session.state not in BUSY or not _is_idle(event, connection):
         return
     if text(event.update, "stopReason") is None:
-        sentence = f"the session was {shown(session.state)}, so `idle` comes with a stop reason"
-        yield Finding(event.below("update"), sentence, session.state_report)
+        sentence = f"the session was {show(session.state)}, so `idle` comes with a stop reason"
+        yield Finding(event.extend_path("update"), sentence, session.state_report)
 
 
 @rule("notification", methods=_UPDATE, updates=_STATE, protocols=V2)
@@ -158,8 +158,8 @@ def idle_without_running(event: Event, connection: Connection) -> Iterator[Findi
     if session is None or session.origin != "session/new" or session.open_answer is None or not connection.is_complete:
         return
     if _is_idle(event, connection) and session.state is None and reason is not None:
-        sentence = f"work ended with {shown(reason)} that was never `running`"
-        yield Finding(event.below("update", "stopReason"), sentence)
+        sentence = f"work ended with {show(reason)} that was never `running`"
+        yield Finding(event.extend_path("update", "stopReason"), sentence)
 
 
 @rule("result", "end", methods=("session/close",), protocols=V2)
@@ -169,11 +169,11 @@ def prompt_not_reported(event: Event, connection: Connection) -> Iterator[Findin
     """
     sentence = "the user message of an accepted prompt was never reported"
     if event.kind == "result":
-        for index in _unreported(connection.session(event.session)):
+        for index in _list_unreported(connection.session(event.session)):
             yield Finding(event.member("result"), sentence, index)
         return
     for session in connection.sessions.values():
-        for index in _unreported(session) if session.close_answer is None and session.state == "idle" else ():
+        for index in _list_unreported(session) if session.close_answer is None and session.state == "idle" else ():
             if session.state_report is not None and session.state_report > index:
                 about = Pending(connection.sides[1], "session/update", session.state_report)
                 yield Finding((), sentence, index, about=about, level="note")
@@ -191,7 +191,7 @@ def background_not_announced(event: Event, connection: Connection) -> Iterator[F
         mark = background_key(entry)
         if mark is not None and session.known_work.get(mark) is None:
             sentence = f"{background_name(entry)} is listed as background work, and no earlier update named it"
-            yield Finding(event.below("update", "background", place), sentence)
+            yield Finding(event.extend_path("update", "background", place), sentence)
 
 
 @rule("notification", methods=_UPDATE, updates=_STATE, protocols=V2)
@@ -206,7 +206,7 @@ def background_end_not_reported(event: Event, connection: Connection) -> Iterato
     for mark, name in session.background.items():
         if mark not in current_keys and session.known_work.get(mark) is not True:
             sentence = f"{name} is no longer listed, and its end was not reported"
-            yield Finding(event.below("update", "background"), sentence, session.state_report)
+            yield Finding(event.extend_path("update", "background"), sentence, session.state_report)
 
 
 @rule("notification", methods=_UPDATE, updates=_STATE, protocols=V2)
@@ -217,10 +217,10 @@ def background_left_out(event: Event, connection: Connection) -> Iterator[Findin
     session = connection.session(event.session)
     if session is not None and session.background is not None and reach(event.update, "background") is None:
         sentence = "earlier states of this session listed background work, so each later state must list it too"
-        yield Finding(event.below("update"), sentence, session.state_report)
+        yield Finding(event.extend_path("update"), sentence, session.state_report)
 
 
-def _unreported(session: Session | None) -> tuple[int, ...]:
+def _list_unreported(session: Session | None) -> tuple[int, ...]:
     """The prompts whose user message was not reported; empty if not all are known."""
     if session is None or session.unreported_prompts.evicted or session.user_messages.evicted:
         return ()

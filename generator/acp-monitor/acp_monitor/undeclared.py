@@ -134,7 +134,7 @@ class Types:
         if shape is not None and len(self.plain) < self._room:
             self.plain.add(shape)
 
-    def undeclared(
+    def find_undeclared(
         self, definition: str, value: Any, on_limit: Callable[[], None] = lambda: None, shape: int | None = None
     ) -> Iterator[Undeclared]:
         """The fields of an instance that its types do not declare, and the values that they do not name; see `look`."""
@@ -175,7 +175,7 @@ class Types:
         """Whether a shape without undeclared parts depends on capabilities."""
         return bool(self._known.get(shape))
 
-    def declared(self, definition: str, value: Any) -> set[Path]:
+    def find_declared(self, definition: str, value: Any) -> set[Path]:
         """The places of an instance that its types declare, with a declared value if they name values."""
         places: set[Path] = set()
         undeclared: set[Path] = set()
@@ -229,10 +229,10 @@ class Types:
                     on_limit()
                     return
                 visited += 1
-                stack.append(self._inside(item))
+                stack.append(self._walk_place(item))
             yield item
 
-    def _inside(self, place: _Place) -> Iterator[_Place | Found]:
+    def _walk_place(self, place: _Place) -> Iterator[_Place | Found]:
         """Yield the findings at a place and the places directly below it, lazily."""
         path, value, schemas = place
         nodes = list(self._fitting(value, schemas))
@@ -241,11 +241,11 @@ class Types:
             below = [schema for node in nodes for schema in node.items]
             yield from (_Place((*path, index), item, below) for index, item in enumerate(value) if below)
         elif isinstance(value, str):
-            yield from (Undeclared(path, names, kind) for names, kind in self._undeclared_text(value, nodes))
+            yield from (Undeclared(path, names, kind) for names, kind in self._find_undeclared_text(value, nodes))
         elif is_object(value):
             is_free = any(node.is_free for node in nodes)
             has_fields = any(node.fields or node.unions for node in nodes)
-            for tag, (types, kind) in self._undeclared_tags(value, nodes).items():
+            for tag, (types, kind) in self._find_undeclared_tags(value, nodes).items():
                 yield Undeclared((*path, tag), types, kind)
             for name, member in value.items():
                 below = [schema for node in nodes for schema in node.fields.get(name, node.values)]
@@ -290,7 +290,7 @@ class Types:
                     if agreed is not None and agreed == best:
                         yield from self._fitting(value, [branch])
 
-    def _undeclared_text(self, text: str, nodes: list[_Node]) -> Iterator[tuple[tuple[str, ...], UndeclaredKind]]:
+    def _find_undeclared_text(self, text: str, nodes: list[_Node]) -> Iterator[tuple[tuple[str, ...], UndeclaredKind]]:
         """Yield the types that name some texts but not this one, unless it has the prefix of extensions."""
         if text.startswith("_") or any(text in node.own for node in nodes):
             return
@@ -306,7 +306,7 @@ class Types:
         for names in closed[:1]:
             yield names, "closed value"
 
-    def _undeclared_tags(
+    def _find_undeclared_tags(
         self, value: Mapping[str, Any], nodes: Iterable[_Node]
     ) -> dict[str, tuple[tuple[str, ...], UndeclaredKind]]:
         """The tags of an object whose text belongs to no variant and has no prefix of extensions, with the definitions of the union."""

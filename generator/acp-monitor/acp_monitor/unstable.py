@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from .events import Event, Finding
-from .json_values import Path, reach, shown
+from .json_values import Path, reach, show
 from .undeclared import types_of
 
 if TYPE_CHECKING:
@@ -37,14 +37,14 @@ class UnstableChannels:
                 channel = self._channel(strict)
                 is_there = channel is not None and channel.route(event.method, is_request=event.kind == "request")
                 if channel is not None and is_there and self._is_news(event.method, "method", None):
-                    yield _finding((*event.at, "method"), f"the method {shown(event.method)}", channel, strict)
+                    yield _finding((*event.at, "method"), f"the method {show(event.method)}", channel, strict)
             return
         channel = self._channel(strict) if event.undeclared else None
         route = channel and channel.route(event.method, is_request=event.kind != "notification")
         definition: Any = route and (route.result if event.kind == "result" else route.params)
         if channel is None or not definition:
             return
-        declared, values = types_of(channel).declared(definition, event.body), set[Path]()
+        declared, values = types_of(channel).find_declared(definition, event.body), set[Path]()
         for path, _, kind in event.undeclared:
             name, value = str(path[-1]), reach(event.body, *path)
             if path not in declared or path in values:
@@ -52,9 +52,9 @@ class UnstableChannels:
             if kind.endswith("value"):
                 values.add(path)
                 if self._is_news(event.method, name, value):
-                    yield _finding(event.below(*path), f"{shown(value)} as {name!r}", channel, strict)
+                    yield _finding(event.extend_path(*path), f"{show(value)} as {name!r}", channel, strict)
             elif self._is_news(event.method, name, None):
-                yield _finding(event.below(*path), f"the field {shown(name)}", channel, strict)
+                yield _finding(event.extend_path(*path), f"the field {show(name)}", channel, strict)
 
     def has_reported(self, method: str, field: str, value: str | None = None) -> bool:
         """Whether a field of the messages of a method was reported, or a value of it."""

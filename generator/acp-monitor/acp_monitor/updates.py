@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from .bounded import key
-from .json_values import shown, text
+from .json_values import show, text
 
 MESSAGES: Final = frozenset(
     {
@@ -50,4 +50,4 @@ def background_key(entry: Any) -> str | None:
 def background_name(entry: Any) -> str:
     """Such work in a sentence."""
     kind = "terminal" if text(entry, "type") == "terminal" else "tool_call"
-    return f"the {kind.replace('_', ' ')} {shown(text(entry, _BACKGROUND[kind]))}"
+    return f"the {kind.replace('_', ' ')} {show(text(entry, _BACKGROUND[kind]))}"

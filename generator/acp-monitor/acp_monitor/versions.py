@@ -23,7 +23,7 @@ def is_named(version: object, protocols: Mapping[Any, object]) -> bool:
     return _version(version) in protocols
 
 
-def spoken(version: object, protocols: Mapping[Any, T], in_force: T | None, *, is_fixed: bool) -> T | None:
+def choose_version(version: object, protocols: Mapping[Any, T], in_force: T | None, *, is_fixed: bool) -> T | None:
     """What judges once this version is named: the one in force where none is named, or where that is fixed; `None` for one that is
     not known.
     """

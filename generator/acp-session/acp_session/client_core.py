@@ -342,14 +342,14 @@ class ClientCore(peers2.Client):
             raise invalid_params("there is no such session", "/sessionId")
         return session
 
-    async def known_session(self, session_id: str) -> ClientSession:
+    async def find_session(self, session_id: str) -> ClientSession:
         """Return the session with this id, after waiting for sessions that are being opened. Raises `RequestError` -32602."""
         await self.workspace.wait_known(session_id)
         return self._session(session_id)
 
     async def session_request_permission(self, params: v2.RequestPermissionRequest, /) -> v2.RequestPermissionResponse:
         """Ask the user for permission. Nothing is chosen if the work is cancelled or the subject is unknown."""
-        session = await self.known_session(params.session_id)
+        session = await self.find_session(params.session_id)
         call = tool_call_update(params)
         if isinstance(call, v2.ToolCallUpdate):
             session.transcript.update_tool_call(call)
@@ -381,7 +381,7 @@ class ClientCore(peers2.Client):
             raise invalid_params("this elicitation mode is not supported", "/mode")
         request_id = getattr(params, "request_id", UNSET)
         if request_id is UNSET:
-            session = await self.known_session(str(getattr(params, "session_id", None)))
+            session = await self.find_session(str(getattr(params, "session_id", None)))
             response = await session.ask(lambda: self.client.on_elicitation(session, params))
         else:
             pending_request = self.connection.sent(request_id)
@@ -463,7 +463,7 @@ class OverridableServices(LocalServices):
 
     async def answer(self, method: str, params: Any) -> Any:
         """See `LocalServices`."""
-        session = await self._core.known_session(params.session_id)
+        session = await self._core.find_session(params.session_id)
         answer = await getattr(self._client, SERVICE_METHODS[method])(session, params)
         await self.show(method, params, answer)
         return answer

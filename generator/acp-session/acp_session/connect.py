@@ -40,7 +40,7 @@ from .codec.to_v1 import ToV1, offer_services
 from .diffs import as_object
 from .errors import UnsupportedVersion
 from .log import LOG
-from .serving import VERSIONS, EarlyTransport, encoded, serve_agent, validate_versions, version_of
+from .serving import VERSIONS, EarlyTransport, encode_message, serve_agent, validate_versions, version_of
 
 INITIALIZE_TIMEOUT: Final = 120.0
 """The default timeout of `initialize`, in seconds; `timeout=None` waits forever."""
@@ -78,7 +78,7 @@ async def spawn_agent(
     words = [str(word) if isinstance(word, str) else word.__fspath__() for word in command]
     grace = options.get("grace", 2.0)
     child = await Child.start(words, framing(kind, limit), cwd=cwd, env=env, stderr=stderr, grace=grace)
-    async with _connected(child, client, known_versions, options) as agent:
+    async with _connect(child, client, known_versions, options) as agent:
         yield agent
 
 
@@ -92,7 +92,7 @@ async def connect_agent(
     for others. Raises `UnsupportedVersion` if the agent supports none of the versions, `PeerError` if it refuses all of them,
     `ConnectionClosed`, `TimeoutError`.
     """
-    async with _connected(transport, client, validate_versions(versions), options) as agent:
+    async with _connect(transport, client, validate_versions(versions), options) as agent:
         yield agent
 
 
@@ -106,7 +106,7 @@ async def connect_in_memory(
     near, far = pair()
     serving = asyncio.ensure_future(serve_agent(agent, far, versions=known_versions))
     try:
-        async with _connected(near, client, known_versions, options) as connection:
+        async with _connect(near, client, known_versions, options) as connection:
             yield connection
     finally:
         await near.close()
@@ -114,7 +114,7 @@ async def connect_in_memory(
 
 
 @asynccontextmanager
-async def _connected(
+async def _connect(
     transport: Transport, client: Client, versions: frozenset[int], options: Options
 ) -> AsyncGenerator[AgentConnection]:
     async with AsyncExitStack() as stack:
@@ -172,7 +172,7 @@ class InitializedTransport(EarlyTransport):
         """
         error: dict[str, Any] = {}
         for number, params in enumerate(attempts):
-            self._transport.send(encoded(id=number, method="initialize", params=params))
+            self._transport.send(encode_message(id=number, method="initialize", params=params))
             async with asyncio.timeout(timeout):
                 answer = await self._receive_answer(number)
             if "result" in answer:
@@ -234,7 +234,7 @@ class InitializedTransport(EarlyTransport):
         if self._is_sent.is_set():
             super().send(message)
             return
-        self._early.appendleft(encoded(id=as_object(parse(message)).get("id"), result=self.answer))
+        self._early.appendleft(encode_message(id=as_object(parse(message)).get("id"), result=self.answer))
         self._is_sent.set()
 
     async def close(self) -> None:

@@ -225,7 +225,7 @@ class Negotiation(EarlyTransport):
         return version
 
     def _refuse(self, id_: Any, error: RequestError) -> None:
-        line = encoded(id=id_, error=error.as_json())
+        line = encode_message(id=id_, error=error.as_json())
         self._report(error.message)
         self._watch("agent", line)
         try:
@@ -242,7 +242,7 @@ class Negotiation(EarlyTransport):
             self._report(breach)
 
 
-def encoded(**members: Any) -> bytes:
+def encode_message(**members: Any) -> bytes:
     """A JSON-RPC message with these members."""
     return json.dumps({"jsonrpc": "2.0", **members}, separators=(",", ":")).encode()
 

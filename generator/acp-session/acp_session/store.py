@@ -161,7 +161,7 @@ class FileStore:
                 file.flush()
                 os.fsync(file.fileno())
                 revision = _revision(os.fstat(file.fileno()))
-            with _locked(self.folder):
+            with _lock(self.folder):
                 current_revision = _revision(path.stat()) if path.exists() else None
                 if session.revision is not None and session.revision != current_revision:
                     raise RuntimeError(f"{path}: another process has changed the session: load it again")
@@ -210,7 +210,7 @@ def _revision(status: os.stat_result) -> tuple[int, int]:
 
 
 @contextmanager
-def _locked(folder: Path) -> Generator[None]:
+def _lock(folder: Path) -> Generator[None]:
     """Lock the folder against other processes, if locks are available."""
     if sys.platform == "win32":
         yield

@@ -255,7 +255,7 @@ class Turn:
         By default all fields are `required`. Raises `InvalidMessage` for values that do not match the fields.
         """
         if not self.session.client_capabilities.ask:
-            raise self._no_elicitation("form")
+            raise self._make_elicitation_error("form")
         refuse_text(required=required)
         required_names = list(fields if required is None else required)
         missing = [name for name in required_names if name not in fields]
@@ -275,12 +275,12 @@ class Turn:
     async def ask_url(self, message: str, url: str, *, tool_call: ToolCall | None = None) -> bool:
         """Ask the user to visit a web page, and return whether the user agrees. The result of the visit is not known yet."""
         if not self.session.client_capabilities.ask_url:
-            raise self._no_elicitation("url")
+            raise self._make_elicitation_error("url")
         id_ = f"elicitation_{secrets.token_hex(8)}"
         request = v2.SessionElicitationUrlMode(elicitation_id=id_, message=message, url=url, **self._scope(tool_call))
         return isinstance(await self._elicit(request), v2.ElicitationAcceptAction)
 
-    def _no_elicitation(self, mode: str) -> NotAdvertised:
+    def _make_elicitation_error(self, mode: str) -> NotAdvertised:
         path = path_in_version(self.session.connection.version, f"client:capabilities.elicitation.{mode}")
         return NotAdvertised("elicitation/create", path)
 

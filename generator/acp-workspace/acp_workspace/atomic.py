@@ -128,7 +128,7 @@ class Folder:
 def make_folder(root: Root, parts: Sequence[str]) -> Folder:
     """Like `open_folder`, but create missing directories. They are removed again if not all can be created."""
     require_names(parts)
-    with root.opened() as base:
+    with root.open_directory() as base:
         folder = Folder(os.dup(base))
     try:
         for name in parts:

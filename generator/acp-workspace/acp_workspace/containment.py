@@ -102,7 +102,7 @@ class Root:
     handle: Handle | None = field(default=None, compare=False, repr=False)
 
     @contextmanager
-    def opened(self) -> Generator[int, None, None]:
+    def open_directory(self) -> Generator[int, None, None]:
         """The descriptor of the directory, valid until the block ends.
 
         Raises `AccessDenied` if the root is closed, if another directory has taken its place or a link is on its path, and on a platform
@@ -354,7 +354,7 @@ def open_folder(root: Root, parts: Sequence[str], flags: int = FOLDER) -> int:
     Raises `OSError` (ELOOP: a link, EXDEV: a mount point), `AccessDenied`.
     """
     require_names(parts)
-    with root.opened() as base:
+    with root.open_directory() as base:
         return open_beneath(base, parts, flags)
 
 

@@ -69,10 +69,10 @@ class DiskBackend:
         """Remove the temporary files that a killed program left in the roots and among the backups; return their paths."""
 
         def clean(check: Callable[[], None]) -> list[str]:
-            removed_paths = _recovered(roots.roots if isinstance(roots, RootSet) else (), check)
+            removed_paths = _recover(roots.roots if isinstance(roots, RootSet) else (), check)
             if self._policy.backups is not None:
                 with _backup_root(self._policy.backups) as root:
-                    removed_paths += _recovered((root,), check)
+                    removed_paths += _recover((root,), check)
             return removed_paths
 
         return tuple(dict.fromkeys(await self._workers.run(clean)))
@@ -101,7 +101,7 @@ class DiskBackend:
             raise failure(path, "too many requests for files are under way; try again later") from None
 
 
-def _recovered(roots: Sequence[Root], check: Callable[[], None]) -> list[str]:
+def _recover(roots: Sequence[Root], check: Callable[[], None]) -> list[str]:
     return [f"{root.path.rstrip('/')}/{path}" for root in roots for path in recover(root, check)]
 
 
@@ -128,7 +128,7 @@ class _Request:
         """The real path of the file, which need not exist."""
         self.check()
 
-        def located(place: Place) -> str:
+        def locate_place(place: Place) -> str:
             self._require_allowed(place, writing=writing)
             try:
                 os.close(open_regular(place.root, place.parts, os.O_WRONLY if writing else os.O_RDONLY))
@@ -136,19 +136,19 @@ class _Request:
                 os.close(open_folder(place.root, ()))  # raises it again where the root is gone
             return place.real
 
-        return reach(self.roots, self.path, located)
+        return reach(self.roots, self.path, locate_place)
 
     # --- reading
 
     def read(self, requested: Lines) -> str:
         """The text of the file, or lines of it."""
 
-        def opened(place: Place) -> int:
+        def open_place(place: Place) -> int:
             self._require_allowed(place, writing=False)
             return open_regular(place.root, place.parts, os.O_RDONLY)
 
         most = self.policy.max_read
-        with Held(reach(self.roots, self.path, opened)) as file:
+        with Held(reach(self.roots, self.path, open_place)) as file:
             status = os.fstat(file)
             if status.st_nlink > 1 and self.policy.hard_links == "refuse":
                 reason = "the file has other hard links, which may be outside the workspace roots"
@@ -187,16 +187,16 @@ class _Request:
     def write(self, content: str, approved: str | None) -> str:
         """Write a file and return its real path."""
 
-        def prepared(place: Place) -> tuple[Place, Target]:
+        def prepare_place(place: Place) -> tuple[Place, Target]:
             self._require_allowed(place, writing=True)
             if approved is not None and place.real != approved:
                 raise AccessDenied(self.path, "the path now leads to a different file than the approved one")
             return place, prepare(place.root, place.parts)
 
         for tries_left in range(_TRIES, 0, -1):
-            place, target = reach(self.roots, self.path, prepared)
+            place, target = reach(self.roots, self.path, prepare_place)
             with target:
-                new = self._composed(target, content)
+                new = self._compose(target, content)
                 try:
                     self._replace(place, target, new)
                 except FileNotFoundError:
@@ -217,7 +217,7 @@ class _Request:
             else:
                 target.replace(new, durable=self.policy.durable, check=check)
 
-    def _composed(self, target: Target, content: str) -> bytes:
+    def _compose(self, target: Target, content: str) -> bytes:
         """Back up the old file if the policy asks for it, and return the bytes to write."""
         old, policy = target.old, self.policy
         if old is None:

@@ -131,7 +131,7 @@ class FileSystem:
         requested = Lines(line, limit)
         async with self._steps(session_id, path, "read") as steps:
             access = self._access(session_id, path, "read", steps)
-            unsaved = await self._unsaved(access, path)
+            unsaved = await self._get_unsaved_text(access, path)
             if unsaved is None:
                 return await self.backend.read(access, path, requested)
             access.check()
@@ -160,7 +160,7 @@ class FileSystem:
             raise RequestError(METHOD_NOT_FOUND, f"{method} is not supported here", {"method": method})
         return session_roots(self._source, session_id)
 
-    async def _unsaved(self, access: Access, path: str) -> str | None:
+    async def _get_unsaved_text(self, access: Access, path: str) -> str | None:
         if self._buffer is None:
             return None
         real = await self.backend.locate(access, path, writing=False)

@@ -62,7 +62,7 @@ def from_workspace(workspace: RootSet | Scope) -> list[roots.Root]:
     to announce until a lifecycle request sets other roots.
     """
     if isinstance(workspace, RootSet):
-        return [_shown(root.real, None) for root in workspace.roots]
+        return [_build_root(root.real, None) for root in workspace.roots]
     return [
         roots.Root(
             uri=uri_of(path, workspace.flavour), name=path.replace("\\", "/").rstrip("/").rpartition("/")[2] or path
@@ -71,7 +71,7 @@ def from_workspace(workspace: RootSet | Scope) -> list[roots.Root]:
     ]
 
 
-def _shown(path: str, name: str | None) -> roots.Root:
+def _build_root(path: str, name: str | None) -> roots.Root:
     return roots.Root(uri=uri_of(path), name=name or os.path.basename(path) or "/")  # noqa: PTH119
 
 
@@ -148,7 +148,7 @@ class RootsProvider:
             yield
         finally:
             self._batches -= 1
-            await self._announced()
+            await self._announce()
 
     async def expose(self, path: str, name: str | None = None) -> None:
         """Expose a directory or a file, after asking for consent. If it is exposed already, only its name is set.
@@ -165,7 +165,7 @@ class RootsProvider:
             exposed.root.close()
             if name is not None:
                 self._exposed = [replace(one, name=name) if one in same else one for one in self._exposed]
-                await self._announced()
+                await self._announce()
             return
         try:
             if not exposed.is_accessible:
@@ -177,7 +177,7 @@ class RootsProvider:
             raise
         self._exposed = [one for one in self._exposed if one.real != exposed.real]  # another directory stood there
         self._exposed.append(exposed)
-        await self._announced()
+        await self._announce()
 
     async def expose_workspace(self, workspace: RootSet) -> None:
         """Expose the roots of an ACP session in order, and announce them once; see `expose`."""
@@ -205,17 +205,17 @@ class RootsProvider:
 
     async def rename(self, path: str, name: str | None) -> None:
         """Change the display name of an exposed root; no consent is needed. Raises `LookupError` if it is not exposed."""
-        matches = self._named(path)
+        matches = self._find_targets(path)
         self._exposed = [replace(one, name=name) if one in matches else one for one in self._exposed]
-        await self._announced()
+        await self._announce()
 
     async def withdraw(self, path: str) -> None:
         """Withdraw a root, by its exposed or its real path. Raises `LookupError` if it is not exposed."""
-        matches = self._named(path)
+        matches = self._find_targets(path)
         self._exposed = [one for one in self._exposed if one not in matches]
-        await self._announced()
+        await self._announce()
 
-    def _named(self, path: str) -> list[Target]:
+    def _find_targets(self, path: str) -> list[Target]:
         plain = normalise(path)
         matches = [one for one in self._exposed if plain in (normalise(one.path), one.real)]
         if not matches:
@@ -240,7 +240,7 @@ class RootsProvider:
             self.failure = None
             return True
 
-    async def _announced(self) -> None:
+    async def _announce(self) -> None:
         if self._batches:
             return
         try:
@@ -252,7 +252,7 @@ class RootsProvider:
         """Check every `interval` seconds until cancelled: a root may vanish or become unreadable at any time. Failures do not stop it."""
         while True:
             await asyncio.sleep(interval)
-            await self._announced()
+            await self._announce()
 
     def _current_names(self) -> tuple[tuple[str, object], ...]:
         return tuple((root.uri, root.name) for root in self.current())
@@ -263,7 +263,7 @@ class RootsProvider:
         for exposed in self._exposed:
             if exposed.is_accessible:
                 try:
-                    result.append(_shown(exposed.real, exposed.name))
+                    result.append(_build_root(exposed.real, exposed.name))
                 except ValueError:
                     continue
         return result

@@ -40,14 +40,14 @@ class Target:
     @property
     def path(self) -> str:
         """The path as it was bound."""
-        return self._below(self.root.path)
+        return self._append_file(self.root.path)
 
     @property
     def real(self) -> str:
         """The real path."""
-        return self._below(self.root.real)
+        return self._append_file(self.root.real)
 
-    def _below(self, folder: str) -> str:
+    def _append_file(self, folder: str) -> str:
         return folder if self.file is None else f"{folder.rstrip('/')}/{self.file}"
 
     @property
@@ -57,7 +57,7 @@ class Target:
             if self.file is not None:
                 os.close(open_regular(self.root, (self.file,), os.O_RDONLY))
             else:
-                with self.root.opened():
+                with self.root.open_directory():
                     pass
         except (OSError, AccessDenied):
             return False

@@ -138,7 +138,7 @@ class FilePolicy:
         >>> FilePolicy(extensions=frozenset({".md"})).objection(Place(root, ("a.exe",), "/srv/a.exe"), writing=False)
         "files of the type '.exe' are not allowed"
         """
-        requested_names = _asked_names(place)
+        requested_names = _list_requested_names(place)
         for names in (place.parts, requested_names):
             if is_denied(names[-1:], self.denied) or is_denied(names, self.denied_folders):
                 return "the name is one that files with secrets have"
@@ -158,10 +158,10 @@ class FilePolicy:
         return None
 
 
-def _asked_names(place: Place) -> tuple[str, ...]:
+def _list_requested_names(place: Place) -> tuple[str, ...]:
     """The names of the requested path below its root: a link may have a denied name itself."""
     names = _names(place.path)
-    prefix_lengths = (_shared(names, _names(declared)) for declared in (place.root.path, place.root.real))
+    prefix_lengths = (_count_shared(names, _names(declared)) for declared in (place.root.path, place.root.real))
     return names[max(prefix_lengths) :] or names[-1:]
 
 
@@ -169,7 +169,7 @@ def _names(path: str) -> tuple[str, ...]:
     return tuple(name for name in path.split("/") if name not in ("", "."))
 
 
-def _shared(names: tuple[str, ...], others: tuple[str, ...]) -> int:
+def _count_shared(names: tuple[str, ...], others: tuple[str, ...]) -> int:
     return next(
         (i for i, (a, b) in enumerate(zip(names, others, strict=False)) if a != b), min(len(names), len(others))
     )
@@ -197,7 +197,7 @@ def is_denied(parts: Sequence[str], patterns: Iterable[str]) -> bool:
     """
     names = tuple(map(fold_name, parts))
     single, rows = _expressions(tuple(patterns))
-    if any(single.match(name) is not None for name in (*names, *map(_plain, parts))):
+    if any(single.match(name) is not None for name in (*names, *map(_fold_plain_name, parts))):
         return True
     return any(
         all(expression.match(name) is not None for expression, name in zip(row, names[start:], strict=False))
@@ -235,11 +235,11 @@ def belongs_to_repository(root: str, parts: Sequence[str]) -> bool:
 
 def fold_name(name: str) -> str:
     """A name normalized as by the most tolerant file system."""
-    plain = _plain(name)
+    plain = _fold_plain_name(name)
     return plain.partition(":")[0].rstrip(" .") or plain
 
 
-def _plain(name: str) -> str:
+def _fold_plain_name(name: str) -> str:
     """Like `fold_name`, with the stream name, which elsewhere is part of the file's name."""
     visible = "".join(character for character in name if unicodedata.category(character) not in ("Cf", "Cc"))
     plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", visible).casefold())

@@ -3,7 +3,7 @@
     command = ["bwrap", *bubblewrap(roots, programs=SYSTEM), "--", "npm", "test"]
 
 Nothing here starts or restricts anything. `bubblewrap` returns arguments of the program of that name, `landlock` the rules for Linux's
-Landlock system calls, `handled_rights` the rights that a ruleset handles in a version of that interface.
+Landlock system calls, `list_handled_rights` the rights that a ruleset handles in a version of that interface.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Rule:
         return Rule(self.path, tuple(right for right in self.rights if right in _OF_FILES))
 
 
-def handled_rights(abi: int) -> int:
+def list_handled_rights(abi: int) -> int:
     """The rights that a ruleset should deny unless a rule grants them: all rights of that version of the interface.
 
     Raises `ValueError` for a version below 1: the kernel has no Landlock.
@@ -110,7 +110,7 @@ def handled_rights(abi: int) -> int:
     >>> handled_rights(1), handled_rights(3)
     (8191, 32767)
     """
-    return _bits(_known(abi))
+    return _bits(_list_known_rights(abi))
 
 
 def landlock(
@@ -121,16 +121,16 @@ def landlock(
     `abi` is the version of the interface. Create a ruleset that handles `handled_rights(abi)`, add each rule with the descriptor of its
     path, and restrict the process. No devices can be created, and files can be linked or renamed across roots only from version 2 on. A
     path inside a root is writable whatever its own rule says: rules are additive. Raises `ValueError` as `bubblewrap` and
-    `handled_rights` do.
+    `list_handled_rights` do.
     """
-    rights = _known(abi)
+    rights = _list_known_rights(abi)
     reading = tuple(right for right in READING if right in rights)
     writing = tuple(right for right in rights if right not in _NO_DEVICES)
     own = tuple(Rule(path, reading if read_only else writing) for path in _paths(roots))
     return (*own, *(Rule(path, reading) for path in programs))
 
 
-def _known(abi: int) -> tuple[str, ...]:
+def _list_known_rights(abi: int) -> tuple[str, ...]:
     if abi < 1:
         raise ValueError("the kernel has no Landlock")
     return tuple(name for name, (_, since) in _RIGHTS.items() if since <= abi)

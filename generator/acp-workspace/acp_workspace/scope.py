@@ -239,7 +239,7 @@ def _require_well_formed(cwd: object, additional: object, flavour: Flavour) -> N
     if list_problem is not None:
         problems.append(("/additionalDirectories", list_problem))
     if problems:
-        message = "; ".join(f"{_shown(pointer)} {reason}" for pointer, reason in problems)
+        message = "; ".join(f"{_show_pointer(pointer)} {reason}" for pointer, reason in problems)
         raise invalid_params(message, problems=[problem(pointer, reason) for pointer, reason in problems])
 
 
@@ -253,7 +253,7 @@ def _path_problem(entry: object, flavour: Flavour) -> str | None:
     return "must not contain a NUL character" if "\0" in entry else None
 
 
-def _shown(pointer: str) -> str:
+def _show_pointer(pointer: str) -> str:
     name, _, index = pointer[1:].partition("/")
     return f"{name}[{index}]" if index else name
 

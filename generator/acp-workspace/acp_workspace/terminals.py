@@ -126,7 +126,7 @@ class Terminal:
         self._ended: asyncio.Future[Exit] = self._loop.create_future()
         os.set_blocking(self._source.fileno(), False)
         self._loop.add_reader(self._source, self._read)
-        program.watch(self._noticed)
+        program.watch(self._notice_exit)
         session.running[terminal_id] = self
 
     @property
@@ -195,7 +195,7 @@ class Terminal:
             self._loop.remove_reader(self._source)
             self._source.close()
 
-    def _noticed(self) -> None:
+    def _notice_exit(self) -> None:
         if not self._ended.done():
             self._drain()
             self._ended.set_result(self._program.exit or Exit(None, None))
@@ -263,12 +263,12 @@ class Terminals:
 
     async def output(self, params: v1.TerminalOutputRequest) -> v1.TerminalOutputResponse:
         """Handle `terminal/output`: return the output so far, and the exit status if the command has ended. Raises `RequestError`."""
-        async with self._found(params, "output") as terminal:
+        async with self._find_terminal(params, "output") as terminal:
             return terminal.state
 
     async def wait_for_exit(self, params: v1.WaitForTerminalExitRequest) -> v1.WaitForTerminalExitResponse:
         """Handle `terminal/wait_for_exit`: wait until the command has ended. Raises `RequestError`."""
-        async with self._found(params, "wait") as terminal:
+        async with self._find_terminal(params, "wait") as terminal:
             exit_status = await terminal.wait()
         return v1.WaitForTerminalExitResponse(exit_code=exit_status.code, signal=exit_status.signal)
 
@@ -277,13 +277,13 @@ class Terminals:
 
         The command is terminated, and killed after `grace` seconds; the response is sent when it has ended.
         """
-        async with self._found(params, "kill") as terminal:
+        async with self._find_terminal(params, "kill") as terminal:
             await terminal.kill()
         return v1.KillTerminalResponse()
 
     async def release(self, params: v1.ReleaseTerminalRequest) -> v1.ReleaseTerminalResponse:
         """Handle `terminal/release`: kill the command and release the terminal. Raises `RequestError`."""
-        async with self._found(params, "release") as terminal:
+        async with self._find_terminal(params, "release") as terminal:
             await terminal.release()
         return v1.ReleaseTerminalResponse()
 
@@ -329,9 +329,9 @@ class Terminals:
         path = roots.scope.cwd if cwd is None else cwd
         request = CommandApprovalRequest(
             session_id,
-            _plain(command, "/command"),
-            tuple(_plain(one, f"/args/{index}") for index, one in enumerate(arguments)),
-            _plain(path, "/cwd"),
+            _require_text(command, "/command"),
+            tuple(_require_text(one, f"/args/{index}") for index, one in enumerate(arguments)),
+            _require_text(path, "/cwd"),
             _variables(variables),
         )
         if not path.startswith("/"):
@@ -405,7 +405,7 @@ class Terminals:
         return roots
 
     @asynccontextmanager
-    async def _found(self, params: _TerminalRequest, action: Action) -> AsyncGenerator[Terminal]:
+    async def _find_terminal(self, params: _TerminalRequest, action: Action) -> AsyncGenerator[Terminal]:
         async with self._steps(params.session_id, params.terminal_id, action):
             self._require_offered(action)
             terminal = self.find(params.session_id, params.terminal_id)
@@ -431,7 +431,7 @@ class _TerminalRequest(Protocol):
     def terminal_id(self) -> str: ...
 
 
-def _plain(text: str, pointer: str) -> str:
+def _require_text(text: str, pointer: str) -> str:
     """Check text that is passed to a program."""
     if "\0" in text:
         raise invalid_params("the text must not contain a NUL character", pointer)
@@ -447,9 +447,9 @@ def _plain(text: str, pointer: str) -> str:
 def _variables(variables: Mapping[str, str]) -> dict[str, str]:
     for index, name in enumerate(variables):
         pointer = f"/env/{index}/name"
-        if not _plain(name, pointer) or "=" in name:
+        if not _require_text(name, pointer) or "=" in name:
             raise invalid_params("the name of a variable must not be empty or contain '='", pointer)
-    return {name: _plain(value, f"/env/{index}/value") for index, (name, value) in enumerate(variables.items())}
+    return {name: _require_text(value, f"/env/{index}/value") for index, (name, value) in enumerate(variables.items())}
 
 
 def _open_folder(roots: RootSet, path: str) -> int:

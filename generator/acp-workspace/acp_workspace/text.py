@@ -94,8 +94,8 @@ def lines(text: str, line: int | None, limit: int | None) -> str:
     >>> lines("a\nb\r\nc", 2, 1), lines("a\nb\nc", None, 2), lines("a\n", 7, None), lines("a\n", 1, 0)
     ('b\r\n', 'a\nb\n', '', '')
     """
-    start = _after(text, 0, max(line or 1, 1) - 1)
-    return text[start:] if limit is None else text[start : _after(text, start, limit)]
+    start = _skip_lines(text, 0, max(line or 1, 1) - 1)
+    return text[start:] if limit is None else text[start : _skip_lines(text, start, limit)]
 
 
 def lines_of(
@@ -144,12 +144,12 @@ def _stream(
             if present < to_skip:
                 to_skip -= present
                 continue
-            begin, to_skip = _after(text, 0, to_skip), 0
+            begin, to_skip = _skip_lines(text, 0, to_skip), 0
         part = text[begin:]
         if to_take is not None:
             present = part.count("\n")
             if present >= to_take:
-                part, to_take = part[: _after(part, 0, to_take)], 0
+                part, to_take = part[: _skip_lines(part, 0, to_take)], 0
             else:
                 to_take -= present
         if most is not None:
@@ -178,7 +178,7 @@ def _decode(chunks: Iterable[bytes], mark: bytes, encoding: str) -> Iterator[str
 _STRIDE: Final = 65536
 
 
-def _after(text: str, at: int, count: int) -> int:
+def _skip_lines(text: str, at: int, count: int) -> int:
     """The position after the next `count` line feeds. Whole strides are counted first: a file may consist of line feeds only."""
     while (line_feeds := text.count("\n", at, at + _STRIDE)) < count:
         count -= line_feeds

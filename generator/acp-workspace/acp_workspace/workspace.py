@@ -228,7 +228,7 @@ class AgentWorkspace:
 
         The list of the request replaces any stored list; an omitted one is empty. Raises `RequestError`.
         """
-        return RootSet.bind(self._requested(request), self.policy)
+        return RootSet.bind(self._read_requested_scope(request), self.policy)
 
     def fork(self, request: SessionRequest, *, inherit: bool = False) -> RootSet:
         """Bind the roots for `session/fork`: those of the request's list; an omitted one is empty.
@@ -237,7 +237,7 @@ class AgentWorkspace:
         has set them itself (`activate`) and they have not changed since. Otherwise raises `RequestError` -32602, which asks for the
         list.
         """
-        scope = self._requested(request)
+        scope = self._read_requested_scope(request)
         if not inherit or request.additional_directories is not UNSET:
             return RootSet.bind(scope, self.policy)
         proven = self._proven.get(request.session_id)
@@ -268,7 +268,7 @@ class AgentWorkspace:
             if matches(scope_of(one), cwd=request.cwd, additional=additional, flavour=self.flavour)
         ]
 
-    def _requested(self, request: LifecycleRequest) -> Scope:
+    def _read_requested_scope(self, request: LifecycleRequest) -> Scope:
         scope = request_scope(request, flavour=self.flavour)
         if not self.advertised and entries_of(request.additional_directories):
             message = "this agent does not support additionalDirectories, and roots are never dropped silently"
@@ -288,7 +288,7 @@ class ClientWorkspace:
     def __init__(self, allowed_roots: Iterable[str] = ()) -> None:
         self._allowed: list[Root] = []
         self._sessions: dict[str, RootSet] = {}
-        self._requested: dict[str, RootSet] = {}
+        self._read_requested_scope: dict[str, RootSet] = {}
         self._openings: set[asyncio.Future[None]] = set()
         self._established: set[str] = set()
         self._has_ended = False
@@ -330,12 +330,12 @@ class ClientWorkspace:
         if session_id is None:
             self._openings.add(opening)
         else:
-            self._requested[session_id] = roots
+            self._read_requested_scope[session_id] = roots
         try:
             yield
         finally:
-            if session_id is not None and self._requested.get(session_id) is roots:
-                del self._requested[session_id]
+            if session_id is not None and self._read_requested_scope.get(session_id) is roots:
+                del self._read_requested_scope[session_id]
             if not any(root_set is roots for root_set in self._sessions.values()):
                 roots.close()
             self._openings.discard(opening)
@@ -397,7 +397,7 @@ class ClientWorkspace:
 
         Raises `RequestError` -32602 for a session without roots.
         """
-        return self._requested.get(session_id) or cast("RootSet", session_roots(self._sessions, session_id))
+        return self._read_requested_scope.get(session_id) or cast("RootSet", session_roots(self._sessions, session_id))
 
     def _bound(self, scope: Scope) -> RootSet:
         roots = RootSet.bind(scope)

@@ -35,7 +35,7 @@ def _split_union(union: ir.TaggedUnion, definitions: dict[str, ir.Definition]) -
                 }
             case ir.Alias(type=ir.AnyOf() as shapes):
                 types = tuple(
-                    _split_shape(each, body.name, name, _shared(union, definitions), definitions)
+                    _split_shape(each, body.name, name, _find_shared_fields(union, definitions), definitions)
                     for each in shapes.types
                 )
                 definitions[name] = ir.Alias(name, replace(shapes, types=types), doc=variant.doc)
@@ -63,7 +63,7 @@ def _name(variant: ir.Variant, union: ir.TaggedUnion, used_names: Collection[str
     return f"{word}{union.name}" if f"{word}{union.name}" not in used_names else f"{union.name}{word}Variant"
 
 
-def _shared(union: ir.TaggedUnion, definitions: Mapping[str, ir.Definition]) -> Collection[str]:
+def _find_shared_fields(union: ir.TaggedUnion, definitions: Mapping[str, ir.Definition]) -> Collection[str]:
     """The fields that the union itself declares, which are also fields of its fallback."""
     fallback = definitions.get(union.fallback or "")
     return {union.tag, *(field.name for field in fallback.fields)} if isinstance(fallback, ir.Record) else {union.tag}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from acpgen.plugins import docstring, indented, ir, json_literal, literal, ordered
+from acpgen.plugins import docstring, indent, ir, json_literal, literal, order_definitions
 from acpgen_acp_sdk.names import COERCED, LITERALS, PUBLIC, ROOT_MODELS
 from acpgen_acp_sdk.view import View, limits, union
 
@@ -62,7 +62,7 @@ def _by(key: str, attribute: str, known: Tuple[Any, ...], untagged: str) -> Call
 def module(view: View, helpers: str) -> str:
     """The whole text."""
     blocks = [HEAD.format(helpers=helpers), *literals(view), BASE]
-    for group in ordered(view.protocol):
+    for group in order_definitions(view.protocol):
         for definition in sorted(group, key=lambda each: not isinstance(each, ir.Record)):
             blocks += block(view, definition)
     blocks += envelopes(view)
@@ -103,7 +103,7 @@ def block(view: View, definition: ir.Definition) -> Iterator[str]:
         case ir.TaggedUnion(name=name):
             if name in view.others:
                 yield record(view, view.others[name], view.others[name].name)
-            yield tagged(view, definition)
+            yield write_tagged_union(view, definition)
         case ir.Alias(name=name, type=type_) if name in ROOT_MODELS:
             yield root_model(view.class_of(name), view.type_of(type_), definition.doc)
         case ir.Alias(name=name, type=type_) if name in PUBLIC:
@@ -112,24 +112,24 @@ def block(view: View, definition: ir.Definition) -> Iterator[str]:
             return
 
 
-def tagged(view: View, definition: ir.TaggedUnion) -> str:
+def write_tagged_union(view: View, definition: ir.TaggedUnion) -> str:
     """The text of a tagged union. A public union is an alias, tried member by member as in the released SDK."""
     members = [*view.members(definition)]
     if definition.openness == "open" or definition.name in PUBLIC:
-        return f"{view.named(definition.name)} = {union(dict.fromkeys(type_ for _, type_ in members))}\n"
+        return f"{view.write_reference(definition.name)} = {union(dict.fromkeys(type_ for _, type_ in members))}\n"
     tag_literals = ", ".join(literal(variant.tag) for variant in definition.variants)
     parts = ", ".join(f"Annotated[{type_}, Tag({literal(tag)})]" for tag, type_ in members)
     by = f"_by({literal(definition.tag)}, {literal(view.attribute(definition.tag))}, ({tag_literals},), {literal('')})"
-    return f"{view.named(definition.name)} = Annotated[Union[{parts}], Discriminator({by})]\n"
+    return f"{view.write_reference(definition.name)} = Annotated[Union[{parts}], Discriminator({by})]\n"
 
 
 def root_model(name: str, type_: str, doc: str) -> str:
     """The text of a root model: a class that holds one value."""
     lines = [f"class {name}(RootModel[{type_}]):", "    model_config = ConfigDict(use_attribute_docstrings=True)", ""]
-    return "\n".join([*lines, f"    root: {type_}", *described(doc)]) + "\n"
+    return "\n".join([*lines, f"    root: {type_}", *write_docstring(doc)]) + "\n"
 
 
-def described(doc: str) -> list[str]:
+def write_docstring(doc: str) -> list[str]:
     """The docstring lines of a field."""
     text = docstring(doc, 4)
     return [f"    {text}"] if text else []
@@ -148,8 +148,8 @@ def record(view: View, definition: ir.Record, name: str) -> str:
     if is_open(definition):
         lines += ['    model_config = ConfigDict(extra="allow")', ""]
     for field in own:
-        lines += [f"    {attribute(view, field)}", *described(field.doc)]
-    lines += indented(validators(view, definition, own))
+        lines += [f"    {attribute(view, field)}", *write_docstring(field.doc)]
+    lines += indent(validators(view, definition, own))
     return "\n".join([*lines, *(["    pass"] if len(lines) == 1 else [])]) + "\n"
 
 
@@ -161,7 +161,7 @@ def is_open(definition: ir.Record) -> bool:
 
 def attribute(view: View, field: ir.Field) -> str:
     """The line of a field. The type of an optional field also allows `None`."""
-    name, (plain, limits_) = view.attribute(field.name), unlimited(field.type)
+    name, (plain, limits_) = view.attribute(field.name), split_limits(field.type)
     type_ = view.type_of(plain)
     if not field.required and not type_.startswith("Optional["):
         type_ = "Any" if type_ == "None" else f"Optional[{type_}]"
@@ -176,7 +176,7 @@ def attribute(view: View, field: ir.Field) -> str:
     return f"{name}: {annotated}{'' if field.required and value == 'None' else f' = {value}'}"
 
 
-def unlimited(type_: ir.Type) -> tuple[ir.Type, dict[str, int | float]]:
+def split_limits(type_: ir.Type) -> tuple[ir.Type, dict[str, int | float]]:
     """A number type, nullable or not, without its limits, and the limits, which the field declares."""
     match type_:
         case ir.Number(integer=integer):
@@ -223,7 +223,7 @@ def method(name: str, fields: list[str], mode: str, takes: str, body: str) -> It
     yield f"@field_validator({field_list}, mode={literal(mode)})"
     yield "@classmethod"
     yield f"def {name}(cls, {parameters}) -> Any:"
-    yield from indented([body])
+    yield from indent([body])
 
 
 # --- envelopes -------------------------------------------------------------------------------------------------------
@@ -252,15 +252,15 @@ def envelope(view: View, name: str, schema: Any) -> str:
     for key, inner in schema["properties"].items():
         if key == "jsonrpc":
             continue
-        type_ = carried(view, inner)
+        type_ = write_member_type(view, inner)
         is_needed = key in required and key != "params"
         annotation = type_ if is_needed or type_.startswith("Optional[") else f"Optional[{type_}]"
         lines += [f"    {key}: {annotation}{'' if is_needed else ' = None'}"]
-        lines += described(str(inner.get("description", "")))
+        lines += write_docstring(str(inner.get("description", "")))
     return "\n".join(lines) + "\n"
 
 
-def carried(view: View, schema: ir.JSON) -> str:
+def write_member_type(view: View, schema: ir.JSON) -> str:
     """The type of a member of a message: the union of the definitions that it refers to."""
     names = [*dict.fromkeys(references(schema))]
     if not names:

@@ -80,11 +80,11 @@ class View:
             case ir.Boolean():
                 return "bool"
             case ir.Number(integer=integer):
-                return bounded("int" if integer else "float", type_)
+                return write_number("int" if integer else "float", type_)
             case ir.String(format="uri"):
                 return "AnyUrl"
             case ir.String():
-                return measured(type_)
+                return write_string(type_)
             case ir.Constant(values=values):
                 return f"Literal[{', '.join(map(literal, values))}]"
             case ir.Array(items=items):
@@ -96,9 +96,9 @@ class View:
             case ir.AnyOf(types=types):
                 return union(dict.fromkeys(self.type_of(each) for each in types))
             case ir.Ref(name=name):
-                return self.named(name)
+                return self.write_reference(name)
 
-    def named(self, name: str) -> str:
+    def write_reference(self, name: str) -> str:
         """The text of a reference to a definition: its class or name, or its type if the SDK has no name for it."""
         if name in LOOSE:
             return "Any"
@@ -151,13 +151,13 @@ def limits(type_: ir.Number) -> dict[str, int | float]:
     return {key: value for key, value in bounds.items() if value is not None}
 
 
-def bounded(name: str, type_: ir.Number) -> str:
+def write_number(name: str, type_: ir.Number) -> str:
     """A number type with its limits."""
     arguments = ", ".join(f"{key}={literal(value)}" for key, value in limits(type_).items())
     return f"Annotated[{name}, Field({arguments})]" if arguments else name
 
 
-def measured(type_: ir.String) -> str:
+def write_string(type_: ir.String) -> str:
     """A string type with its limits."""
     bounds = {"min_length": type_.min_length, "max_length": type_.max_length, "pattern": type_.pattern}
     arguments = ", ".join(f"{key}={literal(value)}" for key, value in bounds.items() if value is not None)

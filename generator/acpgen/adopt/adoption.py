@@ -29,15 +29,15 @@ from acpgen.input.load import (
     load,
     parse,
     parse_json,
-    parsed,
+    parse_strict,
     place,
     read_bytes,
     read_folder,
 )
-from acpgen.input.overlay import extended
+from acpgen.input.overlay import extend_files
 from acpgen.input.schema_validator import Validator
 from acpgen.input.text_edits import rewritten
-from acpgen.input.walk import Schema, inside, is_array, is_object, references, refs
+from acpgen.input.walk import Schema, is_array, is_object, references, refs, walk_schemas
 from acpgen.meaning.understanding import understand
 from acpgen.pointers import pointer, reference_to, target
 
@@ -184,7 +184,7 @@ def _describe_choices(names: Sequence[str]) -> str:
 def _is_unstable(file: Path) -> bool:
     """Whether a description in upstream's `file` marks parts of it as unstable."""
     (document,) = load(file).documents
-    words = (one.get("description") for _, one in inside(document.value))
+    words = (one.get("description") for _, one in walk_schemas(document.value))
     return any(isinstance(text, str) and _UNSTABLE.search(text) for text in words)
 
 
@@ -227,7 +227,7 @@ def _find_layout_faults(value: Schema, at: str) -> Iterator[Fault]:
 
 
 def _find_inner_scopes(schema: Any) -> Iterator[str]:
-    return (key for _, one in inside(schema) for key in ("$id", "$anchor", "$defs", "definitions") if key in one)
+    return (key for _, one in walk_schemas(schema) for key in ("$id", "$anchor", "$defs", "definitions") if key in one)
 
 
 def read_base(folder: Path, name: str) -> Schema:
@@ -362,8 +362,10 @@ def _find_overlay_faults(folder: Path, base: Documents) -> Iterator[str]:
     try:
         additions = read_overlay(folder)
         assert additions is not None
-        yield from (f"{place(folder)}/{at}: this leads to another branch now." for at in additions.moved(values))
-        whole, origins = extended(read_folder(folder), place(folder), lambda _: contents, parsed)
+        yield from (
+            f"{place(folder)}/{at}: this leads to another branch now." for at in additions.find_moved_places(values)
+        )
+        whole, origins = extend_files(read_folder(folder), place(folder), lambda _: contents, parse_strict)
         understand(parse(Source(folder.name, place(folder), whole, (), origins)))
     except Faults as caught:
         yield from map(str, caught.faults)
@@ -380,7 +382,9 @@ def _read_result(
     own |= {path: text.encode() for path, text in texts.items()}
     at = place(folder)
     try:
-        whole, origins = extended(tuple(sorted(own.items())), at, lambda other: read_folder(folder / other), parsed)
+        whole, origins = extend_files(
+            tuple(sorted(own.items())), at, lambda other: read_folder(folder / other), parse_strict
+        )
         documents = parse(Source(name, at, whole, (), origins))
         understand(documents)
     except Faults as caught:

@@ -66,11 +66,11 @@ def read_canonical(documents: Documents) -> Canonical:
 def _make_references_global(schema: Any) -> Any:
     """Rewrite the references in a file's schema as if all definitions were in one file."""
 
-    def plain(reference: str) -> str:
+    def simplify_reference(reference: str) -> str:
         match = _REFERENCE.fullmatch(reference)
         return match["place"] if match else reference
 
-    return _change_references(schema, plain)
+    return _change_references(schema, simplify_reference)
 
 
 def _make_references_local(schema: Any, path: str, paths: Mapping[str, str]) -> Any:
@@ -119,20 +119,20 @@ class _Placement:
     def run(self) -> None:
         for name in sorted(self.new, key=lambda name: name.endswith("Response")):
             if "x-method" in self.merged[name]:
-                self._beside_kin(name)
+                self._place_beside_kin(name)
         users = _find_users(self.merged)
         while waiting := [name for name in self.new if name not in self.paths]:
-            near = {name: self._housed_users(users.get(name, ())) for name in waiting}
+            near = {name: self._list_users_with_file(users.get(name, ())) for name in waiting}
             name = next((name for name in waiting if near[name]), waiting[0])
             home = _find_commonest(self.paths[user] for user in near[name]) if near[name] else self._root()
             self._settle(name, home, near[name])
 
-    def _housed_users(self, users: Sequence[str]) -> list[str]:
+    def _list_users_with_file(self, users: Sequence[str]) -> list[str]:
         """The users of a definition that have a file; envelopes, which refer to everything, only if there is no other."""
         housed = [user for user in users if user in self.paths]
         return [user for user in housed if not self.merged[user].get("x-docs-ignore")] or housed
 
-    def _beside_kin(self, name: str) -> None:
+    def _place_beside_kin(self, name: str) -> None:
         """Place params or a result beside those of the same method, else of methods with the same prefix."""
         method = str(self.merged[name]["x-method"])
         methods = {one: str(self.merged[one]["x-method"]) for one in self.order if "x-method" in self.merged[one]}

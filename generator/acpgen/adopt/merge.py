@@ -26,7 +26,7 @@ from acpgen.adopt.placeholders import add_placeholders, add_with_placeholder, re
 from acpgen.input.equality import by_key
 from acpgen.input.numbers import dumps, loads
 from acpgen.input.schema_nodes import Schemas
-from acpgen.input.tagged_unions import Tags, constant, excluded_tags
+from acpgen.input.tagged_unions import Tags, constant, read_excluded_tags
 from acpgen.input.walk import MAPS, SINGLE, Schema, is_object
 
 _Name = TypeVar("_Name", bound="str | Key")
@@ -66,15 +66,15 @@ class Merge:
         if state_the_same(base, theirs) or state_the_same(ours, theirs):
             return ours
         if not is_object(base) or not is_object(ours) or not is_object(theirs):
-            return self._either(base, ours, theirs, at)
+            return self._choose(base, ours, theirs, at)
         result: Schema = {}
         if all(find_union_keyword(side) is not None for side in (base, ours, theirs)):
             result |= self._union(base, ours, theirs, at)
         alone = (*_TYPE, *(() if result else UNIONS))
         everything = [*base, *ours, *theirs]
-        result |= self._together([key for key in alone if key in everything], base, ours, theirs, at)
+        result |= self._merge_together([key for key in alone if key in everything], base, ours, theirs, at)
         lenient = list(dict.fromkeys(key for key in everything if key.startswith(LENIENCY)))
-        result |= self._together(lenient, base, ours, theirs, at)
+        result |= self._merge_together(lenient, base, ours, theirs, at)
         for keyword in dict.fromkeys(everything):
             if keyword not in (*_TYPE, *UNIONS, *lenient, *result):
                 result |= self._keyword(keyword, base, ours, theirs, at)
@@ -123,9 +123,9 @@ class Merge:
             return {keyword: remove_placeholders(subschema) if keyword == "not" else subschema}
         if keyword not in theirs and keyword not in base:
             return {keyword: ours[keyword]}
-        return self._together([keyword], base, ours, theirs, here)
+        return self._merge_together([keyword], base, ours, theirs, here)
 
-    def _together(self, keywords: Sequence[str], base: Schema, ours: Schema, theirs: Schema, at: Parts) -> Schema:
+    def _merge_together(self, keywords: Sequence[str], base: Schema, ours: Schema, theirs: Schema, at: Parts) -> Schema:
         """Merge keywords that form one fact: all as ours, or all as upstream's now."""
         before, here, now = (
             {key: value for key, value in side.items() if key in keywords}
@@ -140,7 +140,7 @@ class Merge:
         self.conflicts.append(Conflict(at, _simplify(before), _simplify(here), _simplify(now)))
         return decorated
 
-    def _either(self, base: Any, ours: Any, theirs: Any, at: Parts) -> Any:
+    def _choose(self, base: Any, ours: Any, theirs: Any, at: Parts) -> Any:
         if state_the_same(base, ours):
             return add_placeholders(theirs, self.conventions)
         self.conflicts.append(Conflict(at, base, extract_facts(ours), theirs))
@@ -172,7 +172,7 @@ class Merge:
             old = before.get(key)
             if "not" in (theirs.get(key) or {}):
                 continue
-            exclusions = excluded_tags(old.get("not")) if is_object(old) else None
+            exclusions = read_excluded_tags(old.get("not")) if is_object(old) else None
             if not exclusions or len(exclusions) != 1 or not is_object(branch):
                 continue
             ((tag, values),) = exclusions.items()

@@ -15,8 +15,8 @@ from acpgen.adopt.facts import UNIONS, Key, fingerprint, key_branches
 from acpgen.errors import Faults
 from acpgen.input.equality import key_of
 from acpgen.input.faults import BAD_OVERLAY
-from acpgen.input.load import parsed, place, read_bytes, read_folder
-from acpgen.input.overlay import ADDS, EXTENDS, folders_of, is_marked, only_folder
+from acpgen.input.load import parse_strict, place, read_bytes, read_folder
+from acpgen.input.overlay import ADDS, EXTENDS, find_extended_folder, folders_of, is_marked
 from acpgen.input.walk import MAPS, Schema, is_array, is_object
 from acpgen.pointers import follow, pointer, pointer_parts
 
@@ -52,7 +52,7 @@ class Overlay:
         document = {**head, **({ADDS: ordered} if ordered else {}), **({"$defs": definitions} if definitions else {})}
         return document if document.keys() - {"$schema", EXTENDS} else None
 
-    def moved(self, base: Mapping[str, Schema]) -> Iterator[str]:
+    def find_moved_places(self, base: Mapping[str, Schema]) -> Iterator[str]:
         """Yield the locations in `x-adds` that lead to another branch in `base` than in the extended files as read."""
         for path, value in self.own.items():
             name = _find_name(value)
@@ -80,7 +80,7 @@ def read_overlay(folder: Path) -> Overlay | None:
                 for path in inside
             ]
         )
-    other = only_folder(extends_by_path, place(folder))
+    other = find_extended_folder(extends_by_path, place(folder))
     return Overlay(other, own, _read_values(folder / other))
 
 
@@ -103,7 +103,7 @@ def find_overlays(schema: Path) -> Mapping[str, Path]:
 
 def _extends(path: Path) -> bool:
     content = read_bytes(path) if path.is_file() else b""
-    value = parsed(content, place(path)) if f'"{EXTENDS}"'.encode() in content else None
+    value = parse_strict(content, place(path)) if f'"{EXTENDS}"'.encode() in content else None
     return is_object(value) and EXTENDS in value
 
 
@@ -142,7 +142,7 @@ def _read_direct(folder: Path) -> dict[str, Schema]:
 
 
 def _read_values(folder: Path) -> dict[str, Schema]:
-    read = {path: parsed(content, place(folder / path)) for path, content in read_folder(folder)}
+    read = {path: parse_strict(content, place(folder / path)) for path, content in read_folder(folder)}
     return {path: value for path, value in read.items() if is_object(value)}
 
 

@@ -11,7 +11,7 @@ from acpgen.adopt import layout
 from acpgen.adopt.adoption import read_upstream
 from acpgen.config.docs_inputs import INDEX, RELEASES, VERDICTS, index
 from acpgen.config.faults import BAD_MATERIAL
-from acpgen.errors import Faults, shown
+from acpgen.errors import Faults, show
 from acpgen.input.faults import BAD_SETTING
 from acpgen.input.load import decode, place, read_bytes
 
@@ -38,7 +38,7 @@ def keep_release(file: Path, folder: Path, version: str) -> Mapping[str, str]:
     """
     if not _VERSION.fullmatch(version) or f"{version}.json" in (INDEX, VERDICTS):
         expected = "a version such as 1.21.0: letters, digits, '.', '+' and '-', and neither 'index' nor 'verdicts'"
-        raise Faults([BAD_SETTING(at="--keep-as", key=shown(version), expected=expected, hint="Correct it.")])
+        raise Faults([BAD_SETTING(at="--keep-as", key=show(version), expected=expected, hint="Correct it.")])
     text = layout.format_compact({"$schema": _DIALECT, **read_upstream(file)})
     path = folder / INDEX
     before = index(read_bytes(path) if path.exists() else None, place(path))

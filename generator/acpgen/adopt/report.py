@@ -11,10 +11,10 @@ from acpgen.adopt.canonical import Canonical
 from acpgen.adopt.differences import Difference, find_differences, find_pointer, join_names, shorten
 from acpgen.adopt.facts import fingerprint, state_the_same
 from acpgen.adopt.placeholders import PLACEHOLDER
-from acpgen.diagnostics.markup import code, plain
-from acpgen.errors import counted, printable
+from acpgen.diagnostics.markup import code, escape_line
+from acpgen.errors import count_noun, printable
 from acpgen.input.tagged_unions import is_null
-from acpgen.input.walk import inside, is_array, is_object
+from acpgen.input.walk import is_array, is_object, walk_schemas
 from acpgen.pointers import pointer
 
 Kind: TypeAlias = Literal["added", "changed", "removed", "conflict", "different"]
@@ -203,7 +203,7 @@ def _list_tasks(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]:
     heads = [path for path, head in after.heads.items() for _ in range(_count_placeholders(head))]
     if empty or heads:
         names = join_names(list(dict.fromkeys((*heads, *empty))))
-        yield f"Write {counted(len(empty) + len(heads), 'description')} ({names}); acpgen lint says where."
+        yield f"Write {count_noun(len(empty) + len(heads), 'description')} ({names}); acpgen lint says where."
     changed_names = dict.fromkeys(
         entry.definition for entry in changes if entry.definition in adoption.before.definitions
     )
@@ -228,7 +228,7 @@ def _list_tasks(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]:
 
 def _count_placeholders(schema: Any) -> int:
     """The number of placeholder descriptions in a schema."""
-    return sum(one.get("description") == PLACEHOLDER for _, one in inside(schema))
+    return sum(one.get("description") == PLACEHOLDER for _, one in walk_schemas(schema))
 
 
 def _find_new_nullable(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]:
@@ -335,9 +335,9 @@ def write_lines(outcome: Report) -> Iterator[str]:
 
 def write_markdown(outcome: Report) -> str:
     """Format the report as Markdown for a review, including what is kept different and the conventions."""
-    lines = [f"# Adopted: {code(printable(outcome.protocol))}", "", plain(write_summary(outcome)), ""]
+    lines = [f"# Adopted: {code(printable(outcome.protocol))}", "", escape_line(write_summary(outcome)), ""]
     if outcome.tasks:
-        lines += ["## Needs a person", "", *(f"- {plain(task)}" for task in outcome.tasks), ""]
+        lines += ["## Needs a person", "", *(f"- {escape_line(task)}" for task in outcome.tasks), ""]
     for kind, heading in HEADINGS.items():
         entries = outcome.of(kind)
         if entries:
@@ -346,11 +346,13 @@ def write_markdown(outcome: Report) -> str:
                 lines.append(f"- {code(printable(name))}")
                 for entry in entries:
                     if entry.definition == name:
-                        lines.append(f"  - {code(printable(entry.at))}{': ' if entry.what else ''}{plain(entry.what)}")
+                        lines.append(
+                            f"  - {code(printable(entry.at))}{': ' if entry.what else ''}{escape_line(entry.what)}"
+                        )
             lines.append("")
     if outcome.conventions:
         lines += ["## Conventions", "", "Written otherwise here wherever they stand, and in what was added too.", ""]
-        lines += [*(f"- {plain(line)}" for line in outcome.conventions), ""]
+        lines += [*(f"- {escape_line(line)}" for line in outcome.conventions), ""]
     if outcome.files:
         lines += ["## Files", "", *(f"- {code(printable(path))}" for path in outcome.files), ""]
     return "\n".join(lines)

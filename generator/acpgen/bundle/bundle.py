@@ -17,15 +17,15 @@ from typing import Any, Final, Literal
 from acpgen import ir
 from acpgen.bundle.collect import MIGRATION, collect
 from acpgen.bundle.hoist import Bundler, frames
-from acpgen.errors import Fault, Faults, shown
+from acpgen.errors import Fault, Faults, show
 from acpgen.importers.documents import translate
 from acpgen.input.complexity import require_short_chains
-from acpgen.input.drafts import spelled_as_written
+from acpgen.input.drafts import restore_keywords
 from acpgen.input.faults import DANGLING_REFERENCE
 from acpgen.input.load import Documents
-from acpgen.input.positions import relocated
+from acpgen.input.positions import relocate
 from acpgen.input.schema_nodes import Schemas
-from acpgen.input.step_budget import bounded
+from acpgen.input.step_budget import limit_steps
 from acpgen.input.tagged_unions import Tagged
 from acpgen.input.walk import Schema, is_object, references
 from acpgen.methods.discovery import Gaps, with_alternatives
@@ -107,14 +107,14 @@ class Bundle:
         title, _ = self.files.get(file, ("", ""))
         return "Base protocol" if title and len(self.files) > 1 and title == self.schema.get("title") else title
 
-    def bounded(self) -> AbstractContextManager[None]:
+    def limit_steps(self) -> AbstractContextManager[None]:
         """Count the steps of a block towards the budget of this protocol; see `step_budget.bounded`."""
-        return bounded(next(iter(self.files), self.name), self.size)
+        return limit_steps(next(iter(self.files), self.name), self.size)
 
-    def unread_remarks(self) -> Iterator[tuple[str, str]]:
+    def describe_unread(self) -> Iterator[tuple[str, str]]:
         """Yield the file and a sentence for each member about messages that foreign documents have and no importer reads."""
         for path, members in self.unread.items():
-            yield from ((f"{path}#", f"{shown(phrase)} is not read, and has no effect.") for phrase in members)
+            yield from ((f"{path}#", f"{show(phrase)} is not read, and has no effect.") for phrase in members)
 
     @property
     def version(self) -> int | str | None:
@@ -143,7 +143,7 @@ def bundle(
     `is_apart` is for comparisons of revisions: a body is never merged with the tag of its variant, and so stays the same when a second
     variant refers to it. Raises `Faults`.
     """
-    with bounded(documents.documents[0].path, documents.size):
+    with limit_steps(documents.documents[0].path, documents.size):
         profile = choose(documents, methods)
         foreign = translate(documents, profile)
         try:
@@ -161,12 +161,12 @@ def bundle(
         except Faults as caught:
             raise Faults(_move_fault(fault, foreign.places) for fault in caught.faults) from None
     own = {one.path: one.value for one in documents.documents if is_object(one.value)}
-    definitions = work.ordered()
+    definitions = work.order_definitions()
     root = {key: value for key, value in collected.root.items() if key not in ("$schema", "$id")}
     return Bundle(
         name=documents.name,
         schema={"$schema": DIALECT, **root, "$defs": definitions},
-        origins={name: relocated(spelled_as_written(at, files), foreign.places) for name, at in work.origins.items()},
+        origins={name: relocate(restore_keywords(at, files), foreign.places) for name, at in work.origins.items()},
         files={path: (_text(value, "title"), _text(value, "description")) for path, value in own.items()},
         migration={key: entry if isinstance(entry, str) else entry["says"] for _, key, entry in _migration(own)},
         moves=_moves(own),
@@ -175,7 +175,7 @@ def bundle(
         unions=work.tagged,
         framing=frames(definitions),
         unmatched=frozenset(work.unused),
-        notes=tuple(note.move_to(relocated(note.at, foreign.places)) for note in collected.notes),
+        notes=tuple(note.move_to(relocate(note.at, foreign.places)) for note in collected.notes),
         profile=replace(profile, sides=work.calls.sides or profile.sides),
         methods=work.methods
         if profile.document is None
@@ -192,8 +192,8 @@ def _move_fault(fault: Fault, places: Mapping[str, str]) -> Fault:
     values = dict(fault.values)
     if fault.kind == DANGLING_REFERENCE and (ref := str(values["ref"])).startswith("#"):
         here = fault.at.partition("#")[0]
-        values["ref"] = relocated(f"{here}{ref}", places).removeprefix(here)
-    return Fault(fault.kind, relocated(fault.at, places), values)
+        values["ref"] = relocate(f"{here}{ref}", places).removeprefix(here)
+    return Fault(fault.kind, relocate(fault.at, places), values)
 
 
 def _text(document: Schema, keyword: str) -> str:

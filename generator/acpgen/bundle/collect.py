@@ -22,13 +22,13 @@ from acpgen.bundle.faults import (
 )
 from acpgen.errors import Fault, Faults
 from acpgen.input.complexity import depths_in_place
-from acpgen.input.dialect import DECLARING, declared_sides, wrong_values
+from acpgen.input.dialect import DECLARING, find_sides, wrong_values
 from acpgen.input.drafts import ONLY_OLDER, Draft, is_unfit, meaningless, modern
 from acpgen.input.expressions import size
 from acpgen.input.faults import MALFORMED_KEYWORD, UNKNOWN_DIALECT, dangling
 from acpgen.input.file_discovery import FILES
-from acpgen.input.ignored_content import unread
-from acpgen.input.keywords import TABLE, meant_by
+from acpgen.input.ignored_content import find_unread_members
+from acpgen.input.keywords import TABLE, guess_keyword
 from acpgen.input.load import Documents, check_schema, find_meta_schema
 from acpgen.input.reference_resolution import REFERRING, Addresses, SchemaPlace
 from acpgen.input.step_budget import spend
@@ -40,11 +40,11 @@ from acpgen.input.walk import (
     TYPES,
     Schema,
     children,
+    find_cycles,
     is_array,
     is_object,
-    mapped,
+    map_subschemas,
     refs_anywhere,
-    strongly_connected,
 )
 from acpgen.naming.definition_names import Claim, Kind, rename, rename_references, settle, telling
 from acpgen.naming.identifiers import class_name
@@ -113,7 +113,7 @@ class _Collector:
         self.files: dict[str, Schema] = {
             document.path: document.value for document in documents.documents if is_object(document.value)
         }
-        self.sides = declared_sides(self.files.values(), sides)
+        self.sides = find_sides(self.files.values(), sides)
         self.own = tuple(self.files)
         self.silent = frozenset(path for path, value in self.files.items() if "$schema" not in value)
         self.addresses = Addresses(documents.reference_values)
@@ -131,7 +131,7 @@ class _Collector:
             self.addresses.admit(path, self.files[path])
         for uri, document in documents.references.items():
             self._open(document.path, document.value, uri)
-        self.passed, self.referred = self._passed()
+        self.passed, self.referred = self._trace_references()
 
     def find_schemas(self, read: frozenset[str]) -> None:
         """Find all schemas, claim names for definitions, and resolve the references that lead from the files. Raises `Faults`."""
@@ -210,7 +210,7 @@ class _Collector:
         draft = self.addresses.draft(place, schema)
         if draft is None:
             self.faults.append(UNKNOWN_DIALECT(at=f"{place.at}/$schema", dialect=str(schema["$schema"])))
-            draft = self.addresses.around(place).draft
+            draft = self.addresses.find_resource(place).draft
         self._note_unknown(place, schema, draft)
         schema = self._without_meaningless(place, schema, draft)
         self.schemas[place] = schema
@@ -221,9 +221,9 @@ class _Collector:
         inside = self.inside[place] = list[SchemaPlace]()
         for below, child in children(schema):
             if below[0] in DEFINITIONS:
-                self._scan_definition(place.below(*below), child, inside)
+                self._scan_definition(place.descend(*below), child, inside)
             else:
-                inside.append(place.below(*below))
+                inside.append(place.descend(*below))
                 self._scan(inside[-1], child)
 
     def _note_unknown(self, place: SchemaPlace, schema: Schema, draft: Draft) -> None:
@@ -232,7 +232,7 @@ class _Collector:
             return
         is_container = not place.parts and ASSERTIONS.isdisjoint(schema)
         for key in schema.keys() - _TOLD - {draft.identifier}:
-            suggestion = meant_by(key)
+            suggestion = guess_keyword(key)
             if suggestion or not (is_container or key.startswith("x-")):
                 self.unknown.setdefault((place.path, key), []).append(place.at)
 
@@ -240,14 +240,14 @@ class _Collector:
         """Record members, other than keywords, of roots that are not schemas, if they look like schemas and no reference leads to them."""
         roots = ((path, self.schemas[SchemaPlace(path, ())]) for path in self.own)
         containers = {path: root for path, root in roots if ASSERTIONS.isdisjoint(root)}
-        for path, key in unread(containers, {*read, *(place.at for place in self.known)}):
+        for path, key in find_unread_members(containers, {*read, *(place.at for place in self.known)}):
             self.unknown.setdefault((path, key), [SchemaPlace(path, ()).at])
 
     def _unknown(self) -> list[Fault]:
         """Notes on unknown keys: one for each place of a misspelt keyword; one per file for any other."""
         notes: list[Fault] = []
         for (_, key), places in self.unknown.items():
-            suggestion = meant_by(key)
+            suggestion = guess_keyword(key)
             if suggestion:
                 notes += [MISSPELT_KEYWORD(at, keyword=key, meant=suggestion) for at in places]
                 continue
@@ -283,7 +283,7 @@ class _Collector:
             self.groups.add(place)
             for name, member in schema.items():
                 if not _is_note(name, member):
-                    self._scan_definition(place.below(name), member, inside)
+                    self._scan_definition(place.descend(name), member, inside)
             return
         if kind == "mixed":
             self.faults.append(NOT_A_DEFINITION(at=place.at))
@@ -292,7 +292,7 @@ class _Collector:
             self.members[place] = None
             inside.append(place)
         is_in_group = SchemaPlace(place.path, place.parts[:-1]) in self.groups
-        draft = self.addresses.around(place).draft
+        draft = self.addresses.find_resource(place).draft
         if is_in_group or (draft.is_lone_ref and place.parts[-2] == "$defs"):
             self.faults.extend(check_schema(schema, place.at, draft))  # the root's meta-schema does not reach it
         self._scan(place, schema)
@@ -349,7 +349,7 @@ class _Collector:
         schema = self._at(place)
         if is_object(schema) and schema and KEYWORDS.isdisjoint(schema):
             return False
-        violations = [*check_schema(schema, place.at, self.addresses.around(place).draft)]
+        violations = [*check_schema(schema, place.at, self.addresses.find_resource(place).draft)]
         self.faults.extend(violations)
         self.known.add(place)
         if not violations:
@@ -365,7 +365,7 @@ class _Collector:
         except KeyError:
             return None
 
-    def _passed(self) -> tuple[Mapping[SchemaPlace, set[str]], set[SchemaPlace]]:
+    def _trace_references(self) -> tuple[Mapping[SchemaPlace, set[str]], set[SchemaPlace]]:
         """The keys by which references pass through each place, and the targets of references."""
         keys_by_place: dict[SchemaPlace, set[str]] = {}
         referred: set[SchemaPlace] = set()
@@ -438,12 +438,12 @@ class _Collector:
         own = {key: value for key, value in self.schemas.get(place, schema).items() if key not in DEFINITIONS}
 
         def convert(keys: tuple[str, ...], child: Any) -> Any:
-            inner = place.below(*keys)
+            inner = place.descend(*keys)
             is_taken = inner in self.named and inner not in self.members  # a reference takes its stead
             converted = {"$ref": reference_to(self.named[inner])} if is_taken else self._modern(inner, child)
             return _as_object(converted) if is_array(own[keys[0]]) else converted
 
-        result = mapped(own, convert)
+        result = map_subschemas(own, convert)
         references = self.references.get(place, [])
         for key in REFERRING[1:]:
             result.pop(key, None)
@@ -453,7 +453,7 @@ class _Collector:
         if result.get("format") == "absolute-path":
             result.setdefault("pattern", ABSOLUTE_PATH)  # so that every judge agrees
         counts_evaluated = "else" in result and self._counts_evaluated
-        return modern(result, self.addresses.around(place).draft, counts_evaluated=counts_evaluated)
+        return modern(result, self.addresses.find_resource(place).draft, counts_evaluated=counts_evaluated)
 
 
 def _kind(schema: object, passing_keys: set[str]) -> str:
@@ -574,15 +574,15 @@ def _refuse_loops(definitions: Mapping[str, Schema], origins: Mapping[str, str])
     }
     position = {name: index for index, name in enumerate(definitions)}
     faults: list[Fault] = []
-    for group in strongly_connected(edges):
+    for group in find_cycles(edges):
         first = min(group, key=position.__getitem__)
         if len(group) > 1 or first in edges[first]:
-            faults.append(REFERENCE_LOOP(at=origins[first], names=" -> ".join(_way_back(first, edges))))
+            faults.append(REFERENCE_LOOP(at=origins[first], names=" -> ".join(_find_cycle(first, edges))))
     if faults:
         raise Faults(faults)
 
 
-def _way_back(start: str, edges: Mapping[str, list[str]]) -> list[str]:
+def _find_cycle(start: str, edges: Mapping[str, list[str]]) -> list[str]:
     """The shortest cycle of references through a definition."""
     ways, visited = [[start]], {start}
     for way in ways:

@@ -62,6 +62,6 @@ UNKNOWN_KEYWORD = FaultKind(
 )
 
 
-def unused_name(at: str, hint: str = "") -> Fault:
+def report_unused_name(at: str, hint: str = "") -> Fault:
     """The fault for an entry of the names that matches nothing; `hint` is the probable intention."""
     return UNUSED_NAME(at, hint=hint or "Correct the place or remove it.")

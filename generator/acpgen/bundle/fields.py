@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import TypeAlias
 
 from acpgen.input.schema_nodes import OBJECTS, Node, Schemas
-from acpgen.input.walk import Schema, copied, is_array, is_object, select_annotations, select_assertions
+from acpgen.input.walk import Schema, copy_json, is_array, is_object, select_annotations, select_assertions
 
 Join: TypeAlias = Callable[[str, str, Schema, str], Schema]
 """Makes a definition for a field from the owner, the field's name, a schema and its place, and returns a reference to it."""
@@ -41,7 +41,7 @@ def without_null(node: Node) -> tuple[Schema | None, bool]:
 
 def needs_name(node: Node) -> bool:
     """Whether a schema is a record, a union, an enumeration, or has a pattern, and therefore gets a named type."""
-    parts = [part for part in node.each("allOf") if part.reference or "properties" in part.says]
+    parts = [part for part in node.get_subschemas("allOf") if part.reference or "properties" in part.says]
     return (
         bool(node.says.get("properties"))
         or "patternProperties" in node.says
@@ -58,8 +58,8 @@ def narrow_inherited(name: str, schemas: Schemas, shared: Collection[str], join:
 
     Yields the names of the types that were extended. Those in `shared`, which other fields use, stay unchanged.
     """
-    for part in _own_parts(schemas[name]):
-        for field, node in part.named("properties").items():
+    for part in _list_own_parts(schemas[name]):
+        for field, node in part.get_subschema_map("properties").items():
             own = node.beside_null
             if own.referred is None:
                 continue
@@ -75,26 +75,26 @@ def narrow_inherited(name: str, schemas: Schemas, shared: Collection[str], join:
                 schemas.forget()
 
 
-def _own_parts(node: Node) -> Iterator[Node]:
+def _list_own_parts(node: Node) -> Iterator[Node]:
     """Yield a schema and its inline parts."""
     yield node
-    for part in node.each("allOf"):
-        yield from _own_parts(part)
+    for part in node.get_subschemas("allOf"):
+        yield from _list_own_parts(part)
 
 
 def _find_more(definition: Node, part: Node, field: str, type_: Node) -> Iterator[Schema]:
     """Yield what other parts of a definition demand of a field beyond the definition that is its type; the nearest first."""
     lineage = set(type_.lineage)
-    for other in definition.whole:
+    for other in definition.all_parts:
         if other.keys == part.keys and other.owner == part.owner:
             continue
-        own = other.named("properties").get(field)
+        own = other.get_subschema_map("properties").get(field)
         own = None if own is None or not is_object(own.schema) else own.beside_null
         if own is None or own.reference in lineage:
             continue
         if own.referred is not None and type_.owner in own.referred.lineage:
             continue  # it says more than this one
-        demands = copied(select_assertions(own.says))
+        demands = copy_json(select_assertions(own.says))
         if demands and not _are_types_of(own, type_):
             lineage |= own.referred.lineage if own.referred is not None else set()
             yield demands

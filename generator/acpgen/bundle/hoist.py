@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from acpgen import ir
 from acpgen.bundle.collect import Collected
-from acpgen.bundle.faults import NAME_COLLISION, unused_name
+from acpgen.bundle.faults import NAME_COLLISION, report_unused_name
 from acpgen.bundle.fields import narrow_inherited, needs_name, without_null
-from acpgen.bundle.variants import is_mergeable, merge, merge_body, owned_bodies, without
+from acpgen.bundle.variants import find_owned_bodies, is_mergeable, merge, merge_body, without
 from acpgen.errors import Fault, Faults
-from acpgen.input.drafts import spelled_as_written
-from acpgen.input.equality import same
+from acpgen.input.drafts import restore_keywords
+from acpgen.input.equality import is_equal
 from acpgen.input.keywords import OF_FIELDS
 from acpgen.input.schema_nodes import OBJECTS, Node, ObjectShape, Schemas
 from acpgen.input.step_budget import working_on
@@ -22,15 +22,15 @@ from acpgen.input.tagged_unions import Tagged, branches_of, lone_reference, reco
 from acpgen.input.walk import Schema, asserts, demands, is_object, reachable, references, select_assertions
 from acpgen.methods.discovery import bind, find_calls, payloads
 from acpgen.methods.profile import Profile
-from acpgen.naming.identifiers import class_name, spelled_out
+from acpgen.naming.identifiers import class_name, spell_out
 from acpgen.naming.name_overrides import ChosenNames, NamedPlaces
 from acpgen.naming.qualifiers import (
     ORDINALS,
     join_words,
     labels,
+    list_alternatives,
     members,
     names_of_branch,
-    otherwise,
     without_stutter,
 )
 from acpgen.pointers import escape, reference_to
@@ -101,7 +101,7 @@ class Bundler:
         if not self.is_apart:
             alone = {*framing, *(name for name, schema in self.definitions.items() if "x-method" in schema)}
             alone.update(name for method in self.methods for name in (method.params, method.result) if name is not None)
-            self.bodies, depths = owned_bodies(self.nodes, self.root, framing=framing, alone=alone)
+            self.bodies, depths = find_owned_bodies(self.nodes, self.root, framing=framing, alone=alone)
         for name in sorted(self.definitions, key=lambda name: (depths.get(name, 0), self._position(name))):
             if name not in framing and name not in self.distributed:
                 self._distribute(name)
@@ -111,17 +111,17 @@ class Bundler:
             if name not in framing
         }
         self.faults += self.places.counting()
-        self.unused = self.places.unused()
-        self.faults.extend(unused_name(key, hint) for key, hint in self.unused.items() if key not in self.shared)
+        self.unused = self.places.find_unused()
+        self.faults.extend(report_unused_name(key, hint) for key, hint in self.unused.items() if key not in self.shared)
         if self.faults:
-            raise Faults(fault.move_to(spelled_as_written(fault.at, self.files)) for fault in self.faults)
+            raise Faults(fault.move_to(restore_keywords(fault.at, self.files)) for fault in self.faults)
 
     def _position(self, name: str) -> tuple[tuple[int, str], ...]:
         """The sort key of a definition's place: alphabetical, with array indices compared as numbers."""
         steps = self.origins[name].split("/")
         return tuple((int(step), "") if step.isdecimal() else (0, step) for step in steps)
 
-    def ordered(self) -> dict[str, Schema]:
+    def order_definitions(self) -> dict[str, Schema]:
         """Definitions in source order, each followed by those hoisted out of it."""
         result: dict[str, Schema] = {}
 
@@ -143,7 +143,7 @@ class Bundler:
         preferred = list(dict.fromkeys(candidates))
         chosen_name = self.places.name(at, preferred[0]) or schema.get("x-name")
         body, node = demands(schema), self.nodes.node(schema, at)
-        names: Iterable[str] = chain(preferred[:1], members(node), preferred[1:], otherwise(preferred[0], node))
+        names: Iterable[str] = chain(preferred[:1], members(node), preferred[1:], list_alternatives(preferred[0], node))
         if isinstance(chosen_name, str):
             names = preferred = [chosen_name]
         for name in names:
@@ -155,7 +155,7 @@ class Bundler:
                 self.demands[name] = body
                 self.below.setdefault(owner, []).append(name)
                 return name, True
-            if same(self.demands.get(other), body):
+            if is_equal(self.demands.get(other), body):
                 self.shared_types.add(other)
                 return other, False
         other = self.names[class_name(preferred[0])]
@@ -183,7 +183,7 @@ class Bundler:
             if words := self._words(node, keyword, tagged):
                 schema[keyword] = [
                     self._name_branch(owner, base, branch, word, apart) if is_object(branch.schema) else branch.schema
-                    for branch, word in zip(node.each(keyword), words, strict=True)
+                    for branch, word in zip(node.get_subschemas(keyword), words, strict=True)
                 ]
         return schema
 
@@ -203,25 +203,25 @@ class Bundler:
                 shape.add(beside)
                 shape.add(branches[index].shape)
             tagged = recognise(shapes)
-            self.unions[node.at] = None if tagged is None else tagged.among(own)
+            self.unions[node.at] = None if tagged is None else tagged.select(own)
         return None if node.union is None else self.unions[node.at]
 
     def _words(self, node: Node, keyword: str, tagged: Tagged | None = None) -> list[str]:
         """A word for each branch of a schema, for names; empty words if no branch needs a name."""
-        branches = node.each(keyword)
+        branches = node.get_subschemas(keyword)
         if all(branch.reference is not None or not is_object(branch.schema) for branch in branches):
             return [""] * len(branches)
         return labels(branches, tagged if node.union is not None and node.union[0] == keyword else None)
 
     def _name_fields(self, owner: str, base: str, node: Node, schema: Schema, apart: str) -> None:
         """Name inline schemas of fields in alphabetical order, and list the new definitions in the order of the fields."""
-        properties = node.named("properties")
+        properties = node.get_subschema_map("properties")
         children = self.below.pop(owner, [])
         names_by_field: dict[str, list[str]] = {}
         types: Schema = {}
         for name in sorted(properties):
-            own, spelled = f"{base}{class_name(name)}", f"{base}{class_name(spelled_out(name))}"
-            types[name] = self._named(owner, (own, f"{apart}{own}", spelled), properties[name])
+            own, spelled = f"{base}{class_name(name)}", f"{base}{class_name(spell_out(name))}"
+            types[name] = self._name_inner_schemas(owner, (own, f"{apart}{own}", spelled), properties[name])
             names_by_field[name] = self.below.pop(owner, [])
         if properties:
             schema["properties"] = {name: types[name] for name in properties}
@@ -229,24 +229,24 @@ class Bundler:
             self.below[owner] = children
 
     def _name_parts(self, owner: str, base: str, node: Node, schema: Schema, apart: str = "") -> None:
-        def named(word: str, part: Node) -> Any:
-            return self._named(owner, (f"{base}{word}", f"{apart}{base}{word}"), part)
+        def name_part(word: str, part: Node) -> Any:
+            return self._name_inner_schemas(owner, (f"{base}{word}", f"{apart}{base}{word}"), part)
 
         for keyword, word in (("items", "Item"), ("additionalProperties", "Value")):
             if is_object(node.says.get(keyword)):
-                schema[keyword] = named(word, node.inside(keyword))
-        if entries := node.each("prefixItems"):
+                schema[keyword] = name_part(word, node.get_subschema(keyword))
+        if entries := node.get_subschemas("prefixItems"):
             words = (*ORDINALS, *(f"Item{index + 1}" for index in range(len(ORDINALS), len(entries))))
-            schema["prefixItems"] = [named(word, entry) for word, entry in zip(words, entries, strict=False)]
-        rest, patterns = node.says.get("additionalProperties", True), node.named("patternProperties")
+            schema["prefixItems"] = [name_part(word, entry) for word, entry in zip(words, entries, strict=False)]
+        rest, patterns = node.says.get("additionalProperties", True), node.get_subschema_map("patternProperties")
         if patterns and rest not in (True, {}):  # else any value may stand there
             schema["patternProperties"] = dict(node.says["patternProperties"])
             for pattern in sorted(patterns):
                 is_alone = len(patterns) == 1 and not is_object(rest)
                 word = "" if is_alone or not re.search("[A-Za-z0-9]", pattern) else class_name(pattern)
-                schema["patternProperties"][pattern] = named(f"{word}Value", patterns[pattern])
+                schema["patternProperties"][pattern] = name_part(f"{word}Value", patterns[pattern])
 
-    def _named(self, owner: str, candidates: tuple[str, ...], node: Node) -> Any:
+    def _name_inner_schemas(self, owner: str, candidates: tuple[str, ...], node: Node) -> Any:
         """The schema of a field, where everything that needs a name is replaced by a reference."""
         if not is_object(node.schema) or node.reference is not None:
             return node.schema
@@ -265,8 +265,8 @@ class Bundler:
         for keyword in ("anyOf", "oneOf", "allOf"):
             if words := self._words(node, keyword):
                 schema[keyword] = [
-                    self._named(owner, (candidates[0], f"{word}{candidates[0]}", *candidates[1:]), branch)
-                    for branch, word in zip(node.each(keyword), words, strict=True)
+                    self._name_inner_schemas(owner, (candidates[0], f"{word}{candidates[0]}", *candidates[1:]), branch)
+                    for branch, word in zip(node.get_subschemas(keyword), words, strict=True)
                 ]
         return schema
 
@@ -277,14 +277,14 @@ class Bundler:
         working_on(self.origins[name])
         self.distributed.add(name)
         own = self.nodes[name]
-        node = self.nodes.node(self._expanded(own.says), own.at)
+        node = self.nodes.node(self._expand(own.says), own.at)
         if node.union is None or "unevaluatedProperties" in node.says:
             return
         keyword, branches = node.union
         base = {key: value for key, value in node.says.items() if key != keyword and asserts(key)}
         if set(base) <= {"type"} and base.get("type", "object") == "object":
             base = {}
-        if base and self._only_narrows(base, branches):
+        if base and self._narrows(base, branches):
             return
         if own.kinds != OBJECTS or not all(
             is_object(b.schema) and b.shape.is_object and is_mergeable(base, b.schema) for b in branches
@@ -314,7 +314,7 @@ class Bundler:
         ]
         self.definitions[name] = after
 
-    def _only_narrows(self, base: Schema, branches: list[Node]) -> bool:
+    def _narrows(self, base: Schema, branches: list[Node]) -> bool:
         """Whether the branches of a union only narrow the object beside them, by its fields' schemas or presence, and are not variants."""
         object_ = self.nodes.node(base).shape
         if not object_.properties or not all(branch.narrows(object_.properties) for branch in branches):
@@ -342,12 +342,12 @@ class Bundler:
             candidates = [join_words(word, base), f"{base}{word}Variant"]
         body = alone if role != "fallback" else None
         if body is None and tagged is not None:
-            body = self._own_body(union, index, whole, branch, candidates, at)
+            body = self._take_body(union, index, whole, branch, candidates, at)
         if body is not None:
             retained_keywords = {key: value for key, value in branch.says.items() if not asserts(key) or key == "not"}
             return {**retained_keywords, "$ref": reference_to(body)}
         variant = self.nodes.node(whole, at)
-        if role == "fallback" and branches_of(self._expanded(whole)) is not None:
+        if role == "fallback" and branches_of(self._expand(whole)) is not None:
             return self._fallback_shapes(union, candidates, whole, at)
         if role == "variant" and not self.is_apart:
             candidates = [*without_stutter(word, base, variant), *candidates]
@@ -366,7 +366,7 @@ class Bundler:
 
     # --- variants that are their bodies ---
 
-    def _own_body(
+    def _take_body(
         self, union: str, index: int, whole: Schema, branch: Node, candidates: list[str], at: str
     ) -> str | None:
         """The body of a variant, merged with its tag from now on.
@@ -398,7 +398,7 @@ class Bundler:
 
     def _fallback_shapes(self, union: str, candidates: list[str], whole: Schema, at: str) -> Schema:
         """Split a fallback that is itself a union: one record for the common part of its shapes, and one below it for each shape."""
-        node = self.nodes.node(self._expanded(whole), at)
+        node = self.nodes.node(self._expand(whole), at)
         assert node.union is not None
         keyword, shapes = node.union
         common = {key: value for key, value in node.says.items() if key not in (keyword, "title")}
@@ -416,9 +416,9 @@ class Bundler:
 
     def _name_shapes(self, union: Node, keyword: str, *, is_of_objects: bool) -> None:
         """Name the inline objects among branches that are not self-contained."""
-        base, branches = class_name(union.owner), [branch.schema for branch in union.each(keyword)]
+        base, branches = class_name(union.owner), [branch.schema for branch in union.get_subschemas(keyword)]
         for index, (branch, word) in enumerate(
-            zip(union.each(keyword), labels(union.each(keyword), None), strict=True)
+            zip(union.get_subschemas(keyword), labels(union.get_subschemas(keyword), None), strict=True)
         ):
             if not is_object(branch.schema) or branch.reference is not None or not needs_name(branch):
                 continue
@@ -437,7 +437,7 @@ class Bundler:
             branches[index] = {"$ref": reference_to(definition_name)}
         self.definitions[union.owner] = {**union.says, keyword: branches}
 
-    def _expanded(self, schema: Schema, expanded_names: set[str] | None = None) -> Schema:
+    def _expand(self, schema: Schema, expanded_names: set[str] | None = None) -> Schema:
         """`schema` with every in-place part that holds a union of objects merged into it.
 
         `expanded_names` are the definitions merged so far.
@@ -458,7 +458,7 @@ class Bundler:
             if reference is not None and not _holds_union(self.nodes[reference]):
                 remaining_parts.append({"$ref": reference_to(reference)} if is_mergeable(node, source) else part)
                 continue
-            inner = _without_branch_names(self._expanded(source, expanded_names))
+            inner = _without_branch_names(self._expand(source, expanded_names))
             if is_mergeable(node, source) and is_mergeable(node, inner):
                 node = merge(node, select_assertions(inner), self.sources)
             else:
@@ -484,7 +484,7 @@ def frames(definitions: Mapping[str, Schema]) -> frozenset[str]:
 
 def _holds_union(node: Node) -> bool:
     """Whether a schema or one of its parts is a union of objects."""
-    return any(part.branches and all(one.shape.is_object for one in part.branches) for part in node.whole)
+    return any(part.branches and all(one.shape.is_object for one in part.branches) for part in node.all_parts)
 
 
 def _without_branch_names(schema: Schema) -> Schema:

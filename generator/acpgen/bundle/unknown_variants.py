@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Final, TypeAlias
 
-from acpgen.input.equality import same
+from acpgen.input.equality import is_equal
 from acpgen.input.schema_nodes import Node, Schemas
-from acpgen.input.tagged_unions import Tag, Tagged, constants, own_tag
-from acpgen.input.walk import Schema, is_object, leading_to, mapped, references
+from acpgen.input.tagged_unions import Tag, Tagged, constants, find_own_tag
+from acpgen.input.walk import Schema, is_object, leading_to, map_subschemas, references
 from acpgen.pointers import reference_to, target
 
 Unions: TypeAlias = Mapping[str, Tagged | None]
@@ -31,10 +31,10 @@ def of_receivers(
     exact = _Exact(definitions, tolerated)
     receiving: dict[str, Schema] = {}
     for name in (name for name in definitions if name in exact.leading):
-        one = schemas.node(exact.outside(definitions[name]))
+        one = schemas.node(exact.restore_exact(definitions[name]))
         receiving[name] = _with_own_tags(one, unions.get(name), exact.leading)
         if name in tolerated:
-            receiving[name] = _opened(schemas.node(receiving[name]), unions.get(name), names.get(name))
+            receiving[name] = _open_union(schemas.node(receiving[name]), unions.get(name), names.get(name))
     for name, fallback in names.items():
         tagged = unions.get(name) if fallback not in definitions else None
         if tagged is not None and name in tolerated:
@@ -58,22 +58,24 @@ class _Exact:
         """The definitions that lead to what is opened."""
         self._published: Final = definitions
 
-    def outside(self, schema: Any, *, is_inside: bool = False) -> Any:
+    def restore_exact(self, schema: Any, *, is_inside: bool = False) -> Any:
         """A schema whose exclusions and conditions refer to exact definitions."""
         if not is_object(schema):
             return schema
-        result = mapped(schema, lambda keys, one: self.outside(one, is_inside=is_inside or keys[0] in ("not", "if")))
+        result = map_subschemas(
+            schema, lambda keys, one: self.restore_exact(one, is_inside=is_inside or keys[0] in ("not", "if"))
+        )
         name = target(schema["$ref"]) if is_inside and isinstance(schema.get("$ref"), str) else ""
         if name in self.leading:
             exact = f"{name} (exact)"
             if exact not in self.definitions:
                 self.definitions[exact] = {}  # until it is made
-                self.definitions[exact] = self.outside(self._published[name], is_inside=True)
+                self.definitions[exact] = self.restore_exact(self._published[name], is_inside=True)
             result["$ref"] = reference_to(exact)
         return result
 
 
-def _opened(union: Node, tagged: Tagged | None, fallback: str | None) -> Schema:
+def _open_union(union: Node, tagged: Tagged | None, fallback: str | None) -> Schema:
     """A union or an enumeration with an additional branch for unknown values."""
     rest = {key: value for key, value in union.says.items() if key not in ("anyOf", "oneOf", "enum")}
     branches = [branch.schema for branch in union.branches] or [{"enum": union.says["enum"]}]
@@ -118,14 +120,16 @@ def common_fields(branches: list[Node], tag: str) -> tuple[dict[str, Node], list
         name: first
         for name, (first, *_) in shapes[0].properties.items()
         if name != tag
-        and all(name in shape.properties and same(shape.properties[name][0].schema, first.schema) for shape in shapes)
+        and all(
+            name in shape.properties and is_equal(shape.properties[name][0].schema, first.schema) for shape in shapes
+        )
     }
     return common, [name for name in common if all(name in shape.required for shape in shapes)]
 
 
 def _fallback(tagged: Tagged, branches: list[Node]) -> Schema:
     common, required = common_fields([branches[index] for index in tagged.own_branches], tagged.tag)
-    own = own_tag(tagged, branches[tagged.default]) if tagged.default is not None else None
+    own = find_own_tag(tagged, branches[tagged.default]) if tagged.default is not None else None
     tags = [*(tag for _, tag in tagged.variants), *([own] if own is not None else [])]
     return {
         "type": "object",

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from acpgen.input.equality import same
+from acpgen.input.equality import is_equal
 from acpgen.input.schema_nodes import Schemas
 from acpgen.input.step_budget import spend
 from acpgen.input.tagged_unions import branches_of, constant, lone_reference, types_of
@@ -26,7 +26,7 @@ from acpgen.input.walk import (
 )
 
 
-def owned_bodies(
+def find_owned_bodies(
     schemas: Schemas, root: Schema, *, framing: Collection[str], alone: Collection[str]
 ) -> tuple[Mapping[tuple[str, int], str], Mapping[str, int]]:
     """The body that only one branch refers to, by union and index of the branch, and the number of owners above each body.
@@ -120,7 +120,7 @@ def merge(base: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> Sc
                 continue
             elif key == "additionalProperties":
                 result[key] = next(iter(_rests(base, branch)), value)
-            elif key in result and not same(result[key], value):
+            elif key in result and not is_equal(result[key], value):
                 result.setdefault("allOf", []).append({key: value})
             else:
                 result[key] = value
@@ -143,7 +143,7 @@ def is_mergeable(one: Schema, other: Schema) -> bool:
         _rests(one, other),
         [each["patternProperties"] for each in (one, other) if "patternProperties" in each],
     )
-    if rests and not (same(rests[0], rests[-1]) and (not patterns or same(patterns[0], patterns[-1]))):
+    if rests and not (is_equal(rests[0], rests[-1]) and (not patterns or is_equal(patterns[0], patterns[-1]))):
         return False
     return all(_leaves_alone(first, second) for first, second in ((one, other), (other, one)))
 
@@ -170,7 +170,7 @@ _CONDITIONAL: Final = frozenset({"if", "then", "else"})
 
 def _meet(base: Any, branch: Any, definitions: Mapping[str, Schema]) -> Any:
     """The schema of a property that both sides declare."""
-    if same(base, branch) or base is True or branch is True:
+    if is_equal(base, branch) or base is True or branch is True:
         return base if branch is True else branch
     if not is_object(base) or not is_object(branch):
         return False
@@ -189,7 +189,7 @@ def _admits_all(demands: Schema, branch: Schema, definitions: Mapping[str, Schem
         demands = select_assertions(definitions.get(reference, {}))
     constants = demands.get("enum")
     if demands.keys() <= {"type", "enum"} and is_array(constants) and constant(branch) is not None:
-        return any(same(constant(branch), value) for value in constants)
+        return any(is_equal(constant(branch), value) for value in constants)
     if set(demands) != {"type"}:
         return False
     types = demands["type"] if is_array(demands["type"]) else [demands["type"]]

@@ -9,12 +9,12 @@ from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from acpgen.bundle.faults import UNUSED_NAME, unused_name
+from acpgen.bundle.faults import UNUSED_NAME, report_unused_name
 from acpgen.commands.project import OutputFolder, Part, Work
 from acpgen.config import docs_inputs
 from acpgen.errors import Fault, Faults, did_you_mean, distinct
 from acpgen.files import Change, Files, Tree, diff_lines, is_ours, replace_files, require_folder, write
-from acpgen.files.cache import NO_CACHE, Remarks, all_code, find_remarks, keep_remarks, key_of, place_key
+from acpgen.files.cache import NO_CACHE, Remarks, find_remarks, hash_all_code, keep_remarks, key_of, place_key
 from acpgen.input.faults import TOO_DEEP, TOO_MUCH_WORK, UNKNOWN_NAME
 from acpgen.input.load import Source, parse, place, read
 from acpgen.meaning.understanding import understand
@@ -80,7 +80,7 @@ class _Build:
         self._done = self._steps = 0
         self._sources = _read_sources(work)
         self._docs_inputs = read_docs_inputs(work)
-        self._code = all_code()
+        self._code = hash_all_code()
         self._inputs = {part: self._part_inputs(part) for output in work.outputs for part in output.parts}
         self._parts: dict[Part, Mapping[str, Any]] = {}
 
@@ -197,7 +197,7 @@ class _Build:
             except Faults as caught:
                 faults.extend(caught.faults)
         if not faults and {part.label for part in _protocols(outputs)} >= work.protocols:
-            faults += [unused_name(f"{work.names_at}: {key}") for key in _unused_names(work, meanings)]
+            faults += [report_unused_name(f"{work.names_at}: {key}") for key in _find_unused_names(work, meanings)]
         if faults:
             raise Faults(distinct(faults))
         return meanings
@@ -216,7 +216,7 @@ class _Build:
                 cache=work.cache if work.schema is not None else NO_CACHE,
             )
         except Faults as caught:
-            raise Faults(_located(fault, work, source) for fault in caught.faults) from None
+            raise Faults(_locate_fault(fault, work, source) for fault in caught.faults) from None
 
     def _describe_methods(self, meanings: Mapping[Path, Meaning]) -> Iterator[str]:
         """Yield lines that describe the methods found in each protocol."""
@@ -275,7 +275,7 @@ class _Build:
             memory = Memory(forgets=True, before=lambda page: self._step(f"docs: {page}", steps=0))
             beside = docs_inputs.NONE
             if output.folder in self._docs_inputs:
-                beside = docs_inputs.parsed(self._docs_inputs[output.folder])
+                beside = docs_inputs.parse_material(self._docs_inputs[output.folder])
             files.append(publish.map_texts(publish.make_pages(versions, beside, memory=memory, cache=self._work.cache)))
             self._done += len(versions)
         return Tree(output.folder, merge(files, place(output.folder)), output.root, shared=output.shared)
@@ -289,7 +289,7 @@ class _Build:
         if part.target == "python":
             definitions = unenforced.gaps(*meaning).items()
             gaps = {name: {at(path): reason for path, reason in places.items()} for name, places in definitions}
-        notes = [*((note.at, note.what()) for note in bundle.notes), *bundle.unread_remarks()]
+        notes = [*((note.at, note.join_text()) for note in bundle.notes), *bundle.describe_unread()]
         return {"files": {**files}, "gaps": gaps, "notes": [[at(path), sentence] for path, sentence in notes]}
 
     def _render(self, part: Part, output: OutputFolder, meaning: Meaning) -> Files:
@@ -355,13 +355,13 @@ def _protocols(outputs: Iterable[OutputFolder]) -> Sequence[Part]:
     return tuple(first.values())
 
 
-def _unused_names(work: Work, meanings: Mapping[Path, Meaning]) -> list[str]:
+def _find_unused_names(work: Work, meanings: Mapping[Path, Meaning]) -> list[str]:
     """The names chosen for all protocols whose places no protocol has."""
     unmatched = [bundle.unmatched for _, bundle in meanings.values()]
     return sorted(key for key in work.names if work.protocols and all(key in keys for keys in unmatched))
 
 
-def _located(fault: Fault, work: Work, source: Source) -> Fault:
+def _locate_fault(fault: Fault, work: Work, source: Source) -> Fault:
     if fault.kind == UNUSED_RULE:
         return fault
     if fault.kind in (NAMED_BY_POSITION, UNUSED_NAME):

@@ -46,7 +46,7 @@ class _Coercion:
         return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
 
 
-def _plain(parameters: list[Any]) -> list[Any]:
+def _pass_through(parameters: list[Any]) -> list[Any]:
     """The parameters of a command, changed so that values which need no conversion are passed through."""
     for parameter in parameters:
         if getattr(parameter, "_runtime_param", _Coercion) is None:
@@ -98,7 +98,7 @@ class Command(TyperCommand):
     """A command whose help has the layout of `help_page`."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        return _plain(super().get_params(ctx))
+        return _pass_through(super().get_params(ctx))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         formatter.write(write_page(self, ctx, ()))
@@ -108,7 +108,7 @@ class Group(TyperGroup):
     """A command group. It exits with 2 on faults of the input and on parse errors."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        return _plain(super().get_params(ctx))
+        return _pass_through(super().get_params(ctx))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         commands = ((name, self.commands[name]) for name in self.list_commands(ctx))
@@ -137,7 +137,7 @@ _NUMBERS: Final = {"int_parsing": "a whole number", "int_from_float": "a whole n
 """What is expected instead, by the type of a number error."""
 
 
-def _no_number(error: Any) -> str:
+def _describe_bad_number(error: Any) -> str:
     """The message for a value that is not the number an option requires; empty for other errors."""
     details: list[Any] = getattr(error.__cause__, "errors", list)()
     kind = _NUMBERS.get(details[0]["type"]) if details else None
@@ -146,7 +146,7 @@ def _no_number(error: Any) -> str:
 
 def _refusal(error: Any) -> tuple[str, str]:
     """The message and the hint of a parse error."""
-    message_text = _no_number(error) or re.sub(r"^Invalid value: ", "", error.format_message())
+    message_text = _describe_bad_number(error) or re.sub(r"^Invalid value: ", "", error.format_message())
     message, _, near = message_text.partition(" Did you mean ")
     options = getattr(error, "possibilities", None)
     if options:

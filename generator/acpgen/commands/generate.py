@@ -95,7 +95,7 @@ def generate(
         from acpgen import config
 
         if schema is None:
-            return project.configured(
+            return project.plan_outputs(
                 config.find(current_folder()), protocol or (), target_list, references_of(ref), cache=cache
             )
         options = _options(option or (), target_list)
@@ -117,14 +117,14 @@ def generate(
     current_folder()
     if watch:
         files = [path for path in (schema, names, methods) if path is not None]
-        _watch(work, lambda: _watched(files, ref, is_project=schema is None))
+        _watch(work, lambda: _list_watched(files, ref, is_project=schema is None))
         return
     outcome = run_outputs(work(), check=check)
     if (check and outcome.is_drift) or (strict_coverage and not outcome.is_covered):
         raise typer.Exit(1)
 
 
-def _watched(files: Sequence[str | Path], ref: Sequence[str] | None, *, is_project: bool) -> list[Path]:
+def _list_watched(files: Sequence[str | Path], ref: Sequence[str] | None, *, is_project: bool) -> list[Path]:
     """The files and folders that are watched: those that are named, those of the project, and those of acpgen."""
     from acpgen import config, embedded, resources
     from acpgen.input.keywords import DRAFTS
@@ -165,13 +165,13 @@ def _watch(work: Callable[[], Work], inputs: Callable[[], list[Path]]) -> None:
     reading.
     """
     from acpgen.files.watch import rounds
-    from acpgen.input.step_budget import account
+    from acpgen.input.step_budget import join_steps
 
     work()
     with contextlib.suppress(KeyboardInterrupt):
         for _ in rounds(inputs):
             try:
-                with account():
+                with join_steps():
                     run_outputs(work())
             except Faults as faults:
                 terminal.show_faults(faults)

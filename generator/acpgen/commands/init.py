@@ -54,7 +54,7 @@ def init(
     begun = scaffold.start(folder, schema_paths, config.references(ref or ()), methods)
     try:
         with create_folder(folder, begun.files):
-            run_outputs(project.configured(config.find(folder.resolve()), (), ()))
+            run_outputs(project.plan_outputs(config.find(folder.resolve()), (), ()))
     except Faults as caught:
         raise Faults(begun.as_given(fault, place(folder)) for fault in caught.faults) from None
     if begun.levels:

@@ -37,7 +37,7 @@ def lint(
 
     paths = [protocols.locate(each) for each in path or ()] or [_schema_folder()]
     destinations = report_destinations(output, format_, [*paths, *(file for each in paths for file in each.rglob("*"))])
-    projects = {each: project_around for each in paths if (project_around := config.around(each)) is not None}
+    projects = {each: project_around for each in paths if (project_around := config.find_config(each)) is not None}
     folders = {project_around.root / project_around.schema for project_around in projects.values()}
     for project_around in projects.values():
         require_rules(project_around.lint, place(project_around.file))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from acpgen.commands import terminal
-from acpgen.errors import counted, printable
+from acpgen.errors import count_noun, printable
 
 if TYPE_CHECKING:
     from acpgen.commands.build import Outcome
@@ -29,7 +29,7 @@ LONGEST_DIFFERENCE: Final = 400
 def show_outcome(outcome: Outcome) -> None:
     """Print what a run did to each output."""
     if not outcome.changes:
-        terminal.say(f"Nothing to do: no input has changed ({counted(len(outcome.fresh), 'output')}).")
+        terminal.say(f"Nothing to do: no input has changed ({count_noun(len(outcome.fresh), 'output')}).")
         return
     terminal.show_table("output", ("written", "unchanged", "removed"), _of_outputs(outcome))
     for change in outcome.changes:
@@ -47,7 +47,7 @@ def show_remarks(outcome: Outcome) -> None:
         for at in where[:_FEW_NOTES]:
             terminal.say(f"note: {at}: {sentence}")
         if len(where) > _FEW_NOTES:
-            terminal.say(f"note: {sentence.partition(',')[0]} at {counted(len(where) - _FEW_NOTES, 'more place')}.")
+            terminal.say(f"note: {sentence.partition(',')[0]} at {count_noun(len(where) - _FEW_NOTES, 'more place')}.")
     for line in outcome.methods:
         terminal.say(line)
     if any(outcome.gaps.values()):
@@ -64,7 +64,7 @@ def show_difference(outcome: Outcome) -> None:
 
     lines = outcome.difference()
     for line in islice(lines, LONGEST_DIFFERENCE):
-        print(terminal.styled_difference(printable(line)))
+        print(terminal.style_diff_line(printable(line)))
     rest = sum(1 for _ in lines)
     if rest:
         terminal.say(f"{rest} more lines of difference are not shown.")
@@ -91,7 +91,7 @@ def _counts(change: Change) -> str:
         (len(change.removed), "to remove"),
         (len(change.strays), "not written by acpgen"),
     )
-    return ", ".join(f"{counted(count, 'file')} {what}" for count, what in parts if count)
+    return ", ".join(f"{count_noun(count, 'file')} {what}" for count, what in parts if count)
 
 
 def _folder(folder: Path) -> str:

@@ -80,7 +80,7 @@ def probe(
     names = OF_REGISTRIES if registry else tuple(case or ())
     selection = work.cases(names, "client" if client else "agent")
     if list_:
-        print_report(work.listed(selection))
+        print_report(work.list_cases(selection))
         return
     if not command:
         raise typer.BadParameter("missing argument 'COMMAND'.")
@@ -107,7 +107,7 @@ def probe(
     if write_baseline is not None:
         deliver({write_baseline: work.baseline(report)})
     if known_findings is not None:
-        work.held_against(report, known_findings)
+        work.apply_baseline(report, known_findings)
     deliver(render_reports(probe_report(report), destinations, coloured=terminal.is_coloured()))
     code = report.code if write_baseline is None else int(report.verdict == "not judged")
     raise typer.Exit(code)

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from acpgen.commands.faults import NO_OUTPUT
-from acpgen.config import Config, Member, Output, quoted, read_names
+from acpgen.config import Config, Member, Output, quote_key, read_names
 from acpgen.errors import Fault, Faults, did_you_mean
 from acpgen.files.cache import NO_CACHE, Cache, user_cache
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
@@ -92,7 +92,7 @@ class Work:
     methods: Mapping[Path, Profile] = field(default_factory=dict[Path, "Profile"])
 
 
-def configured(
+def plan_outputs(
     config: Config,
     protocols: Sequence[str] = (),
     targets: Sequence[str] = (),
@@ -145,7 +145,7 @@ def _output_folder(config: Config, name: str, output: Output) -> OutputFolder:
         folder=config.root / name,
         root=config.root,
         shared=output.shared,
-        key=f"tool.acpgen.outputs.{quoted(name)}.options",
+        key=f"tool.acpgen.outputs.{quote_key(name)}.options",
         parts=tuple(_part(config, name, output, member) for member in output.members),
     )
 

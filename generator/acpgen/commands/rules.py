@@ -32,7 +32,7 @@ def rules(
     from acpgen import config
     from acpgen.compat import command
 
-    listing = command.list_rules(rule or (), format_, config.around(current_folder()))
+    listing = command.list_rules(rule or (), format_, config.find_config(current_folder()))
     print_report(_as_text(listing) if rule and format_ == "text" else listing)
 
 
@@ -44,9 +44,9 @@ def _as_text(text: str) -> str:
         if line.startswith("```"):
             fence = "" if fence else line[3:] or "text"
         elif fence:
-            lines.append(f"    {terminal.styled_difference(line) if fence == 'diff' else line}")
+            lines.append(f"    {terminal.style_diff_line(line) if fence == 'diff' else line}")
         elif line.startswith("#"):
-            lines.append(terminal.styled(line.lstrip("# "), 1))
+            lines.append(terminal.style(line.lstrip("# "), 1))
         else:
             lines.append(_paragraph(line))
     return "\n".join(lines) + "\n"
@@ -57,4 +57,4 @@ def _paragraph(line: str) -> str:
     from textwrap import fill
 
     wrapped = fill(line, terminal.WIDEST, break_long_words=False, break_on_hyphens=False)
-    return re.sub(r"(?s)\*\*(.+?)\*\*", lambda match: terminal.styled(match[1], 1), wrapped)
+    return re.sub(r"(?s)\*\*(.+?)\*\*", lambda match: terminal.style(match[1], 1), wrapped)

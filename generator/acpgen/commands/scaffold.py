@@ -88,7 +88,7 @@ def start(
     levels: dict[str, None] = {}
     for version in versions:
         levels.update(dict.fromkeys(finding.rule for finding in lint(version.source)))
-    beside = _beside(references, sources[0])
+    beside = _list_reference_files(references, sources[0])
     profiles = {} if methods is None or methods in profile_names() else {_profile(methods): read_bytes(Path(methods))}
     values = {
         "protocols": versions,
@@ -100,7 +100,7 @@ def start(
         "version": __version__,
     }
     files: dict[str, bytes] = {path: text.encode() for path, text in _PLAIN.items()}
-    files |= {path: _rendered(template, values).encode() for path, template in _FILES.items()}
+    files |= {path: _render(template, values).encode() for path, template in _FILES.items()}
     files |= {path: content for copies in (*beside.values(), profiles) for path, content in copies.items()}
     originals: dict[str, str] = {}
     for version in versions:
@@ -124,7 +124,7 @@ def _starter(protocol: str) -> Source:
     return replace(source, files=(("schema.json", source.files[0][1]),))
 
 
-def _beside(references: References, source: Source) -> Mapping[str, Mapping[str, bytes]]:
+def _list_reference_files(references: References, source: Source) -> Mapping[str, Mapping[str, bytes]]:
     """The files that a project holds for each reference URI, by path; none for a URI that means a draft of JSON Schema."""
     contents = {address_: content for address_, _, content in source.references}
     copies: dict[str, Mapping[str, bytes]] = {}
@@ -180,7 +180,7 @@ def _require_packages_apart(versions: Sequence[_Version]) -> None:
             )
 
 
-def _rendered(template: str, values: Mapping[str, object]) -> str:
+def _render(template: str, values: Mapping[str, object]) -> str:
     environment = source_templates("project")
     environment.filters["quoted"] = lambda value: json.dumps(str(value), ensure_ascii=False)
     return environment.get_template(f"{template}.jinja2").render(values)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 import typer
 
 from acpgen.commands import terminal
-from acpgen.errors import Faults, allowed_values
+from acpgen.errors import Faults, suggest_values
 
 if TYPE_CHECKING:
     from acpgen.files.cache import Cache
@@ -19,7 +19,7 @@ Extra: TypeAlias = Mapping[str, Any]
 """Settings of a Typer parameter beside its description: `field: Annotated[str, extra]`."""
 
 
-def completed(names: Callable[[str], list[str]]) -> Extra:
+def complete_with(names: Callable[[str], list[str]]) -> Extra:
     """The setting that completes a value in a shell."""
     return {"autocompletion": names}
 
@@ -36,7 +36,7 @@ def one_of(kind: str, *values: str) -> Extra:
         from acpgen.input.faults import UNKNOWN_NAME
 
         if value not in values:
-            hint = allowed_values(value, values)
+            hint = suggest_values(value, values)
             raise Faults([UNKNOWN_NAME(str(param.opts[0]), kind=kind, name=value, hint=hint)])
         return value
 
@@ -99,11 +99,11 @@ DESCRIPTIONS: Final = """
 """
 """The descriptions of shared options, which command docstrings omit."""
 
-PROTOCOL: Final = completed(protocol_names)
-TARGET: Final = completed(target_names)
+PROTOCOL: Final = complete_with(protocol_names)
+TARGET: Final = complete_with(target_names)
 
 Budget: TypeAlias = Annotated[int | None, at_least(1)]
-Methods: TypeAlias = Annotated[str | None, completed(profile_names)]
+Methods: TypeAlias = Annotated[str | None, complete_with(profile_names)]
 Protocols: TypeAlias = Annotated[list[str] | None, PROTOCOL]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from acpgen.commands import terminal
-from acpgen.errors import counted
+from acpgen.errors import count_noun
 
 if TYPE_CHECKING:
     from acpgen.messages.validate import Counts
@@ -20,7 +20,9 @@ def show_counts(summary: Counts) -> None:
     """Print how many messages of each method were valid, invalid and not judged, and the rules that they broke."""
     right, wrong, unjudged = summary.sums
     if not wrong and not unjudged:
-        terminal.say(f"{counted(right, 'line')}, nothing wrong." if right else "There was no line: nothing was judged.")
+        terminal.say(
+            f"{count_noun(right, 'line')}, nothing wrong." if right else "There was no line: nothing was judged."
+        )
         notes = ", ".join(f"{rule} {count}" for rule, count in summary.rules.most_common())
         if notes:
             terminal.say(f"Notes: {notes}.")
@@ -35,7 +37,7 @@ def show_counts(summary: Counts) -> None:
         ],
     )
     _show_counts("rule", ("times",), [(rule, (count,)) for rule, count in summary.rules.most_common()])
-    text = f"{counted(wrong, 'line')} of {right + wrong + unjudged} wrong" if wrong else f"{right} right"
+    text = f"{count_noun(wrong, 'line')} of {right + wrong + unjudged} wrong" if wrong else f"{right} right"
     terminal.say(f"{text}, {unjudged} not judged." if unjudged else f"{text}.")
 
 
@@ -55,8 +57,8 @@ def show_summary(summary: Summary, others: int) -> None:
         _show_counts(
             "recording", ("wrong lines",), [(one.recording, (one.wrong,)) for one in summary.worst[:MOST_ROWS]]
         )
-    lines = f"{counted(summary.right, 'line')} right, {summary.wrong} wrong, {summary.not_judged} not judged"
-    terminal.say(f"{counted(summary.recordings, 'recording')}, {summary.bytes} bytes: {lines}.")
+    lines = f"{count_noun(summary.right, 'line')} right, {summary.wrong} wrong, {summary.not_judged} not judged"
+    terminal.say(f"{count_noun(summary.recordings, 'recording')}, {summary.bytes} bytes: {lines}.")
     parts = {
         "with nothing wrong": summary.well,
         "with wrong lines": summary.with_wrong,
@@ -65,7 +67,7 @@ def show_summary(summary: Summary, others: int) -> None:
     }
     terminal.say(f"Recordings: {', '.join(f'{count} {what}' for what, count in parts.items() if count)}.")
     if others:
-        terminal.say(f"{counted(others, 'file')} ignored: the name is not that of a recording.")
+        terminal.say(f"{count_noun(others, 'file')} ignored: the name is not that of a recording.")
 
 
 def _show_counts(heading: str, columns: Sequence[str], rows: Iterable[tuple[str, Sequence[int]]]) -> None:

@@ -140,7 +140,7 @@ def tap(
 
         redact_line = Redactor(redact_pattern or (), redactable).line if redact or redact_pattern else work.join_whole
         code = work.tap(command, make, fold, say, tape, sides=sides, grace=grace, redact=redact_line)
-        for breach, count in folding().rest():
+        for breach, count in folding().list_omitted():
             tell(replace(breach, count=count))
         if tape is not None and tape.file_note:
             say(tape.file_note)

@@ -35,7 +35,7 @@ def targets(name: Annotated[str | None, TARGET] = None, *, ir_schema: bool = Fal
     import json
 
     from acpgen.meaning import interchange
-    from acpgen.targets.installed import TARGETS, hidden
+    from acpgen.targets.installed import TARGETS, find_hidden_targets
     from acpgen.targets.pipeline import require_targets
 
     if ir_schema:
@@ -43,7 +43,7 @@ def targets(name: Annotated[str | None, TARGET] = None, *, ir_schema: bool = Fal
         return
     require_targets([] if name is None else [name], TARGETS, at="NAME")
     unusable = [each for each in TARGETS if name in (None, each) and not _show_target(each, TARGETS)]
-    for faults in hidden(name):
+    for faults in find_hidden_targets(name):
         terminal.show_faults(faults)
         unusable.append("")
     if unusable:

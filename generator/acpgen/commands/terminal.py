@@ -51,10 +51,10 @@ def show_faults(faults: Faults) -> None:
     positions = cache(_positions)  # for this run alone: files differ later
     for fault in distinct(faults.faults):
         error, hint = fault.error_and_hint()
-        show_error(f"{_where(fault, positions)}: {error}", hint)
+        show_error(f"{_locate_fault(fault, positions)}: {error}", hint)
 
 
-def _where(fault: Fault, positions: Callable[[str], Positions | None]) -> str:
+def _locate_fault(fault: Fault, positions: Callable[[str], Positions | None]) -> str:
     """The place of a fault as `file:line:column#/pointer`; unchanged if no JSON file here contains it."""
     from acpgen.pointers import pointer_parts
 
@@ -138,13 +138,13 @@ def _is_coloured(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def styled_difference(line: str) -> str:
+def style_diff_line(line: str) -> str:
     """Style a line of a unified diff."""
     colour = {"+": 32, "-": 31, "@": 36}.get(line[:1], 0)
-    return styled(line, colour) if colour else line
+    return style(line, colour) if colour else line
 
 
-def styled(text: str, code: int) -> str:
+def style(text: str, code: int) -> str:
     """Text with an ANSI colour or weight, if standard output is coloured."""
     return f"\x1b[{code}m{text}\x1b[0m" if is_coloured() else text
 
@@ -215,13 +215,13 @@ def show_table(heading: str, columns: Sequence[str], rows: Iterable[tuple[str, S
     rest = min(get_terminal_size().columns, WIDEST) - sum(2 + width for width in widths)
     width = max(len(heading), min(rest, max((len(name) for name, _ in printable_rows), default=0)))
 
-    def shown(name: str, cells: Sequence[str]) -> str:
+    def write_row(name: str, cells: Sequence[str]) -> str:
         figures = (cell.rjust(each) for cell, each in zip(cells, widths, strict=True))
         return "  ".join((name.ljust(width), *figures)).rstrip()
 
-    first = shown(heading, columns)
+    first = write_row(heading, columns)
     print(f"\x1b[1m{first}\x1b[0m" if _is_coloured(sys.stderr) else first, file=sys.stderr)
     for name, cells in printable_rows:
-        print(shown(name[:width], cells), file=sys.stderr)
+        print(write_row(name[:width], cells), file=sys.stderr)
         for start in range(width, len(name), width):
             print(name[start : start + width], file=sys.stderr)

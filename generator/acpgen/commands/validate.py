@@ -101,9 +101,9 @@ def validate(
             stream = standard_input if name == "-" else stack.enter_context(recording.open_recording(Path(name)))
             lines, total = recording.read_lines(stream), recording.measure_size(stream)
         is_moving = lines_as and sys.stdout.isatty() and not session  # a verdict a line shows well enough how far it is
-        progress = stack.enter_context(contextlib.nullcontext(_no_progress) if is_moving else terminal.progress())
+        progress = stack.enter_context(contextlib.nullcontext(_ignore_progress) if is_moving else terminal.progress())
 
-        def counted() -> Iterator[LineVerdict]:
+        def count_lines() -> Iterator[LineVerdict]:
             for verdict in standard.judge_lines(lines):
                 summary.add(verdict)
                 progress(verdict.end, total or 0, f"line {verdict.line}")
@@ -112,7 +112,7 @@ def validate(
                 if lines_as and (not session or verdict.problems):
                     yield verdict
 
-        for verdict in work.fold_repeats(counted()) if session and lines_as == "text" else counted():
+        for verdict in work.fold_repeats(count_lines()) if session and lines_as == "text" else count_lines():
             line = visible(as_line(verdict))
             terminal.put(terminal.wrap(line, sys.stdout) if lines_as == "text" else line)
     if lines_as == "json" and not summary.is_judged:
@@ -156,5 +156,5 @@ def _validate_many(
     finish(diagnostics.report(names, *sums, is_judged=summary.is_judged), reports)
 
 
-def _no_progress(finished: int, total: int, step: str) -> None:
+def _ignore_progress(finished: int, total: int, step: str) -> None:
     """Ignore progress."""

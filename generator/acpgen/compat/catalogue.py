@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 from acpgen import resources
 from acpgen.compat.policy import NONE, Policy, is_removal
 from acpgen.compat.rules import RULES
-from acpgen.diagnostics.markup import fenced, quoting
+from acpgen.diagnostics.markup import quoting, write_code_block
 from acpgen.input.load import decode, parse_json, read_bytes
 
 PAGES: Final = "compatibility"
@@ -211,4 +211,4 @@ def _pair(pair: Mapping[str, Any], name: Callable[[str], str], render_text: Call
 
 
 def _fenced(language: str, text: str) -> str:
-    return f"{fenced(text.rstrip(), language)}\n"
+    return f"{write_code_block(text.rstrip(), language)}\n"

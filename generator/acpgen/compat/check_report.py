@@ -31,7 +31,8 @@ from acpgen.compat.findings import (
     policy_counts,
 )
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, Replacement, RuleDescription, Snippet, SourceLocation
-from acpgen.diagnostics.outline import THE_ROOT, counted, tally
+from acpgen.diagnostics.outline import THE_ROOT, tally
+from acpgen.errors import count_noun
 from acpgen.ir import JSON
 
 VERDICTS: Final = {
@@ -86,7 +87,7 @@ def _diagnostics(findings: Sequence[Finding], stopping: Collection[int]) -> Iter
         if len(alike) == 1:
             yield first
             continue
-        message = f"{first.message} And {counted(len(alike) - 1, 'more change')} of this kind in the file."
+        message = f"{first.message} And {count_noun(len(alike) - 1, 'more change')} of this kind in the file."
         yield replace(first, message=message, statement="", count=len(alike))
 
 
@@ -207,13 +208,13 @@ def _proof(witness: Witness) -> str:
 
 def _fix_words(fix: Fix) -> str:
     files = ", ".join(each.file for each in fix.patches)
-    return f"{fix.ended} of {counted(fix.findings, 'finding')} can be repaired, which leaves {fix.verdict}: {files}."
+    return f"{fix.ended} of {count_noun(fix.findings, 'finding')} can be repaired, which leaves {fix.verdict}: {files}."
 
 
 def _policy_summary(report: Report) -> str:
     """What the project's policy has changed: `3 findings lowered by policy`."""
     counts = policy_counts(report).items()
-    return ", ".join(f"{counted(count, 'finding')} {what} by policy" for what, count in counts if count)
+    return ", ".join(f"{count_noun(count, 'finding')} {what} by policy" for what, count in counts if count)
 
 
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
@@ -259,12 +260,12 @@ def _unsent_remark(report: Report) -> str:
 
 def _coverage(coverage: Coverage) -> str:
     """The compared parts, `76 methods, 240 of 240 definitions` or `the root`, and the number of other parts that were not."""
-    definitions = f"{coverage.compared} of {counted(coverage.definitions, 'definition')}"
+    definitions = f"{coverage.compared} of {count_noun(coverage.definitions, 'definition')}"
     others = len(coverage.not_compared) - (coverage.definitions - coverage.compared)
-    rest = f"; not compared: {counted(others, 'other part')}" if others else ""
+    rest = f"; not compared: {count_noun(others, 'other part')}" if others else ""
     if not coverage.methods and not coverage.definitions:
         return f"{THE_ROOT}{rest}"  # what has neither method nor definition nor root is refused
-    return f"{counted(coverage.methods, 'method')}, {definitions}{rest}"
+    return f"{count_noun(coverage.methods, 'method')}, {definitions}{rest}"
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------

@@ -17,9 +17,9 @@ from acpgen.compat.project_releases import release_files, versions_of, with_rele
 from acpgen.compat.report_cache import Comparer
 from acpgen.compat.sources import Input, at_merge_base, files_here, is_new, open_input
 from acpgen.compat.waivers import parse_waivers, standard_file, waive, with_waivers
-from acpgen.config import Config, around, find_profile
+from acpgen.config import Config, find_config, find_profile
 from acpgen.diagnostics.outputs import Destination, parse_destinations, require_apart
-from acpgen.errors import Fault, Faults, allowed_values, shown
+from acpgen.errors import Fault, Faults, show, suggest_values
 from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
 from acpgen.input.load import NO_REFERENCES, References, decode, place, read_bytes
@@ -52,7 +52,7 @@ class Options:
 def unknown_words(*words: tuple[str, str, str, Collection[str]]) -> list[Fault]:
     """The faults of unknown words. Each word is a tuple of option, kind, value and allowed values."""
     return [
-        UNKNOWN_NAME(at=option, kind=kind, name=value, hint=allowed_values(value, allowed))
+        UNKNOWN_NAME(at=option, kind=kind, name=value, hint=suggest_values(value, allowed))
         for option, kind, value, allowed in words
         if value not in allowed
     ]
@@ -77,7 +77,7 @@ def options(
     )
     if report_url and not _URL.fullmatch(report_url):
         expected, hint = "an address that begins with https://", "Write it as a browser shows it, without spaces."
-        faults.append(BAD_SETTING(at="--report-url", key=shown(report_url), expected=expected, hint=hint))
+        faults.append(BAD_SETTING(at="--report-url", key=show(report_url), expected=expected, hint=hint))
     destinations: tuple[Destination, ...] = ()
     try:
         destinations = parse_destinations(outputs, output_format)
@@ -132,7 +132,7 @@ def run_diff(
     before, base = at_merge_base(old, new) if merge_base else (old, None)
     if allow_new and is_new(before, new):
         return None
-    project = around(Path.cwd())
+    project = find_config(Path.cwd())
     promised = of_project(project)
     releases = None
     if project is not None and promised.since is not None:

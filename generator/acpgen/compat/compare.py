@@ -31,7 +31,7 @@ from acpgen.compat.sources import Comparable, Input, open_input
 from acpgen.errors import Fault, Faults, distinct
 from acpgen.input.ignored_content import holds_schemas, without_places
 from acpgen.input.load import NO_REFERENCES, Documents, References
-from acpgen.input.step_budget import account, bounded, working_on
+from acpgen.input.step_budget import join_steps, limit_steps, working_on
 from acpgen.input.walk import is_object, may_hold_schemas
 from acpgen.meaning.faults import UNSUPPORTED
 from acpgen.naming.identifiers import class_name
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from acpgen.methods.profile import Profile
 
 
-@account()
+@join_steps()
 def compare(
     old: Comparable,
     new: Comparable,
@@ -91,7 +91,7 @@ def read_inputs(
     return sides[0], sides[1]
 
 
-@account()
+@join_steps()
 def compare_inputs(
     old: Input,
     new: Input,
@@ -248,7 +248,7 @@ def read_revision(
     from acpgen.meaning.lower import lower
 
     first = side.documents.documents[0].path
-    with bounded(side.at(first), side.documents.size), _located(side):
+    with limit_steps(side.at(first), side.documents.size), _located(side):
         working_on(first)
         bundled = _bundle_apart(_with_definitions(side.documents, standing), side.methods)
         protocol = lower(bundled)

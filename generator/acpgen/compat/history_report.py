@@ -14,7 +14,7 @@ from acpgen.compat.check_report import describe_rules
 from acpgen.compat.findings import counts, failing
 from acpgen.compat.history.timeline import Bump, Milestone, RevisionStep, Timeline
 from acpgen.diagnostics.model import Column, Diagnostic, DiagnosticReport, ReportTable
-from acpgen.diagnostics.outline import counted
+from acpgen.errors import count_noun
 from acpgen.ir import JSON
 
 _ORDER: Final = (
@@ -102,12 +102,12 @@ def _diagnostics(timeline: Timeline) -> Iterator[Diagnostic]:
 
 def _summary(timeline: Timeline, fail_on: str) -> str:
     """The number of revisions, of steps by verdict, and of steps that count."""
-    parts = [counted(len(timeline.milestones), "revision")]
+    parts = [count_noun(len(timeline.milestones), "revision")]
     verdicts = [*_verdicts(timeline)]
     parts += [f"{verdicts.count(verdict)} {verdict}" for verdict in _ORDER if verdict in verdicts]
     counting = sum(step.counts(fail_on) for step in timeline.steps)
     count = "counts" if counting == 1 else "count"
-    steps = counted(counting, "step")
+    steps = count_noun(counting, "step")
     return f"{', '.join(parts)}. {steps} of {len(timeline.steps)} {count} under --fail-on {fail_on}"
 
 

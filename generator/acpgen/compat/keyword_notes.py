@@ -70,4 +70,4 @@ def _note(how: str, positions: SourcePositions, each: Fault) -> Note:
     position = positions.position(f"{each.at}{plain_pointer(str(each.values['keyword']))}")
     assert position is not None
     advice = "If it should have an effect, correct it and compare again. Otherwise, no action is needed."
-    return Note("keyword-ignored", f"{how} without effect: {each.what()}", advice, position)
+    return Note("keyword-ignored", f"{how} without effect: {each.join_text()}", advice, position)

@@ -30,7 +30,7 @@ from acpgen.compat.protocol.acceptance import count_unknown_formats, doubt_forma
 from acpgen.compat.source_positions import SourcePositions
 from acpgen.errors import Faults
 from acpgen.input.drafts import MODERN, draft_of
-from acpgen.input.ignored_content import unread
+from acpgen.input.ignored_content import find_unread_members
 from acpgen.input.numbers import dumps
 from acpgen.input.walk import (
     ASSERTIONS,
@@ -39,11 +39,11 @@ from acpgen.input.walk import (
     Schema,
     asserts,
     children,
-    inside,
     is_object,
     reachable,
     refs,
     refs_anywhere,
+    walk_schemas,
 )
 from acpgen.meaning.faults import UNSUPPORTED
 from acpgen.methods.profile import choose
@@ -166,7 +166,7 @@ def _document(side: Input) -> _Document:
         raise Faults([NO_KEYWORD(at=side.at(documents.documents[0].path))])
 
     def document(schema: JSON, read: Iterable[str]) -> _Document:
-        parts = unread(roots, frozenset(read))
+        parts = find_unread_members(roots, frozenset(read))
         return _Document(
             side, schema, {key if len(roots) == 1 else f"{path} {key}": value for (path, key), value in parts.items()}
         )
@@ -365,7 +365,7 @@ def _definitions(schema: JSON) -> dict[str, JSON]:
             continue
         if keys:
             definitions[pointer(*keys)] = node
-        for below, inner in inside(node):
+        for below, inner in walk_schemas(node):
             groups = [((*keys, *below, each), inner[each]) for each in DEFINITIONS if is_object(inner.get(each))]
             pending += [((*at, name), member) for at, group in groups for name, member in reversed(group.items())]
     return {place: node for place, node in definitions.items() if is_object(node) or isinstance(node, bool)}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 from acpgen.compat.findings import SourcePosition
-from acpgen.input.drafts import written_parts
+from acpgen.input.drafts import restore_keys
 from acpgen.input.positions import Positions
 from acpgen.input.walk import is_array, is_object
 from acpgen.pointers import follow, plain_pointer, pointer_parts, resolve
@@ -35,7 +35,7 @@ class SourcePositions:
         path, _, fragment = at.partition("#")
         positions, whole = self._file(path)
         parts = pointer_parts(fragment)
-        file_parts = written_parts(parts, whole)
+        file_parts = restore_keys(parts, whole)
         offset, keys = positions.nearest(declared(file_parts, parts[len(file_parts) :], whole) or file_parts)
         place = plain_pointer(*keys)
         line, column = positions.line_and_column(offset)

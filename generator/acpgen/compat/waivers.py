@@ -45,7 +45,7 @@ def standard_file() -> Path:
 
     Raises `Faults` if that configuration cannot be read.
     """
-    project = config.around(Path.cwd())
+    project = config.find_config(Path.cwd())
     return (Path.cwd() if project is None else project.root) / FILE
 
 

@@ -22,7 +22,7 @@ from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from acpgen.config.faults import NO_CONFIGURATION, NOT_TOML, UNKNOWN_KEY
-from acpgen.errors import Fault, Faults, did_you_mean, shown
+from acpgen.errors import Fault, Faults, did_you_mean, show
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
 from acpgen.input.form import Form, FormError
 from acpgen.input.keywords import DRAFTS
@@ -128,7 +128,7 @@ class Config(Struct, frozen=True):
         """The chosen names of each protocol that has its own table."""
         return {protocol: names for protocol, names in self.names.items() if not isinstance(names, str)}
 
-    def chosen_names(self, protocol: str) -> Table[str]:
+    def choose_names(self, protocol: str) -> Table[str]:
         """The chosen names that apply to a protocol, by place."""
         return {**self.shared_names, **self.own_names.get(protocol, {})}
 
@@ -173,7 +173,7 @@ def find(start: Path) -> Config:
     raise Faults([NO_CONFIGURATION(at=place(start) or "this folder")])
 
 
-def around(path: Path) -> Config | None:
+def find_config(path: Path) -> Config | None:
     """The configuration of the project that contains a path; `None` if there is none. Raises `Faults`."""
     try:
         return find(path.resolve())
@@ -220,7 +220,7 @@ def references(pairs: Iterable[str], start: Path | None = None) -> References:
         if not (equals and file and _ADDRESS.fullmatch(url)):
             expected = "an address as references have it, and the file that it means, written URL=FILE"
             hint = "Write it as in --ref https://example.com/common.json=common.json."
-            faults.append(BAD_SETTING(at="--ref", key=shown(each), expected=expected, hint=hint))
+            faults.append(BAD_SETTING(at="--ref", key=show(each), expected=expected, hint=hint))
         files[url] = file
     if faults:
         raise Faults(faults)
@@ -236,7 +236,7 @@ def read_names(path: Path) -> Mapping[str, str]:
     faults = [
         BAD_SETTING(
             at=place(path),
-            key=f"the entry {shown(error.path[0])}" if error.path else "a names file",
+            key=f"the entry {show(error.path[0])}" if error.path else "a names file",
             expected=error.expected,
             hint="""Write it as in {"Thing.kind": "ThingKind"}.""",
         )
@@ -252,12 +252,12 @@ def find_profile(named: str, root: Path | None = None, at: str = "--methods") ->
 
     A relative path is resolved against `root`, else against the current folder. Raises `Faults`.
     """
-    from acpgen.methods.profile import built_in, profile
     from acpgen.methods.profile import names as profile_names
+    from acpgen.methods.profile import profile, read_built_in
 
     path = Path(named) if root is None else root / named
     if named in profile_names():
-        return built_in(named)
+        return read_built_in(named)
     if not path.exists():
         hint = did_you_mean(named, profile_names())
         raise Faults([UNKNOWN_NAME(at=at, kind="profile or file", name=named, hint=hint)])
@@ -285,7 +285,7 @@ def move_site(project: Config, *, url: str, source: str) -> Config:
     options = {"url": url, "source": source}
     faults = [
         BAD_SETTING(
-            at=f"--{key}", key=shown(address), expected=error.expected, hint=f"Correct it, or leave --{key} out."
+            at=f"--{key}", key=show(address), expected=error.expected, hint=f"Correct it, or leave --{key} out."
         )
         for key, address in options.items()
         for error in _FORM.part("address").errors(address)
@@ -301,7 +301,7 @@ def is_protocol(name: str) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _loaded(text: str) -> dict[str, object]:
+def _parse_toml(text: str) -> dict[str, object]:
     """Parse TOML. Cached, because a command parses the same file repeatedly: 10 % of the time of a cached comparison."""
     return tomllib.loads(text)
 
@@ -309,7 +309,7 @@ def _loaded(text: str) -> dict[str, object]:
 def parse_toml(text: str, at: str) -> dict[str, object]:
     """Parse the text of a TOML file. Raises `Faults` with line and column."""
     try:
-        return _loaded(text)
+        return _parse_toml(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         position = _TOML_PLACE.fullmatch(str(error))
         where, reason = (f"{at}:{position[2]}:{position[3]}", position[1]) if position else (at, str(error))
@@ -332,7 +332,7 @@ _TABLE: Final = ("tool", "acpgen")
 
 def setting_fault(error: FormError, at: str, *above: str) -> Fault:
     """The fault of a setting in the file `at`, inside the tables `above`."""
-    key = ".".join((*above, *map(quoted, error.path)))
+    key = ".".join((*above, *map(quote_key, error.path)))
     if error.known is not None:
         return UNKNOWN_KEY(at=at, key=key, hint=did_you_mean(error.path[-1], error.known))
     return BAD_SETTING(at=at, key=key, expected=error.expected, hint="Correct this setting.")
@@ -362,6 +362,6 @@ def _contradictions(config: Config, at: str) -> Iterator[Fault]:
             yield UNKNOWN_NAME(at=at, kind="protocol", name=protocol, hint=did_you_mean(protocol, config.protocols))
 
 
-def quoted(key: str) -> str:
+def quote_key(key: str) -> str:
     """A key in TOML syntax."""
     return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else f'"{key}"'

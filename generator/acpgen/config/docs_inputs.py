@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen.config.faults import BAD_MATERIAL, UNKNOWN_KEY
-from acpgen.errors import Fault, Faults, did_you_mean, shown
+from acpgen.errors import Fault, Faults, did_you_mean, show
 from acpgen.input.faults import NO_FILES
 from acpgen.input.form import Form
 from acpgen.input.load import Documents, Source, decode, parse, parse_json, place, read_bytes, read_folder
@@ -149,7 +149,7 @@ def read(schema: Path, protocols: Iterable[str]) -> Files:
     return Files(place(schema), tuple(sorted(inputs)))
 
 
-def parsed(files: Files) -> Material:
+def parse_material(files: Files) -> Material:
     """Parse the docs material of a project. Raises `Faults`."""
     faults: list[Fault] = []
     pages: dict[str, str] = {}
@@ -195,7 +195,7 @@ def form_faults(form: Form, value: object, at: str, remedy: str) -> Iterator[Fau
     for error in form.errors(value):
         where = f"{at}{pointer(*error.path)}"
         if error.known is not None:
-            yield UNKNOWN_KEY(at=where, key=shown(error.path[-1]), hint=did_you_mean(error.path[-1], error.known))
+            yield UNKNOWN_KEY(at=where, key=show(error.path[-1]), hint=did_you_mean(error.path[-1], error.known))
         else:
             reason = f"this must be {error.expected}" if error.expected else error.reason.removesuffix(".")
             yield BAD_MATERIAL(at=where, reason=reason[:_LONGEST_REASON], remedy=remedy)

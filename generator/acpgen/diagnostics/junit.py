@@ -15,23 +15,25 @@ def write_junit(report: DiagnosticReport) -> str:
     for each in report.diagnostics:
         name = each.case or f"{each.rule} {each.context or each.subject} [{each.fingerprint}]".removesuffix(" []")
         diagnostics_by_case.setdefault((each.group or report.label, name), []).append(each)
-    root = Element("testsuites", name=_allowed(f"acpgen {report.command} {report.title}"))
+    root = Element("testsuites", name=_escape_characters(f"acpgen {report.command} {report.title}"))
     suites: dict[str, Element] = {}
 
     def add_case(suite: str, name: str) -> Element:
         if suite not in suites:
-            suites[suite] = SubElement(root, "testsuite", name=_allowed(suite))
-        return SubElement(suites[suite], "testcase", classname=_allowed(suite), name=_allowed(name), time="0")
+            suites[suite] = SubElement(root, "testsuite", name=_escape_characters(suite))
+        return SubElement(
+            suites[suite], "testcase", classname=_escape_characters(suite), name=_escape_characters(name), time="0"
+        )
 
     for (suite, name), diagnostics in diagnostics_by_case.items():
         _add_outcome(add_case(suite, name), diagnostics)
     for name, reason in report.skipped:
         if _split(name) not in diagnostics_by_case:
-            SubElement(add_case(*_split(name)), "skipped", message=_allowed(reason))
+            SubElement(add_case(*_split(name)), "skipped", message=_escape_characters(reason))
     if not suites or (report.code and not report.failing):
         case = add_case(report.label, report.verdict)
         if report.code:
-            SubElement(case, "error", message=_allowed(f"{report.sentence} {report.summary}"))
+            SubElement(case, "error", message=_escape_characters(f"{report.sentence} {report.summary}"))
     for element in (root, *suites.values()):
         _count(element)
     indent(root)
@@ -41,12 +43,12 @@ def write_junit(report: DiagnosticReport) -> str:
 def _add_outcome(case: Element, diagnostics: Sequence[Diagnostic]) -> None:
     """Add the outcome to a case."""
     failing = [each for each in diagnostics if each.fails]
-    text = _allowed("\n\n".join("\n".join(filter(None, _describe(each))) for each in failing or diagnostics))
+    text = _escape_characters("\n\n".join("\n".join(filter(None, _describe(each))) for each in failing or diagnostics))
     if failing:
-        message = _allowed("; ".join(each.message for each in failing))
+        message = _escape_characters("; ".join(each.message for each in failing))
         SubElement(case, "failure", message=message, type=failing[0].severity).text = text
     elif diagnostics and all(each.waived for each in diagnostics):
-        SubElement(case, "skipped", message=_allowed(diagnostics[0].waived))
+        SubElement(case, "skipped", message=_escape_characters(diagnostics[0].waived))
     elif any(each.is_heavy for each in diagnostics):
         SubElement(case, "system-out").text = text
 
@@ -71,7 +73,7 @@ def _split(name: str) -> tuple[str, str]:
     return suite, short
 
 
-def _allowed(value: str) -> str:
+def _escape_characters(value: str) -> str:
     """A text in which characters that XML 1.0 does not allow are escaped."""
     return "".join(
         each

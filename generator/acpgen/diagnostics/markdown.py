@@ -8,10 +8,10 @@ from functools import cache
 from typing import Final, TypeAlias
 
 from acpgen.diagnostics import outline
-from acpgen.diagnostics.markup import choose_fence, code, plain
+from acpgen.diagnostics.markup import choose_fence, code, escape_line
 from acpgen.diagnostics.model import DiagnosticReport, ReportTable, Snippet
 from acpgen.diagnostics.outline import CodeSpan, Item, Line, RuleGroup
-from acpgen.errors import visible
+from acpgen.errors import count_noun, visible
 
 LONGEST: Final = 5_800
 """The maximum number of characters of a report that shows every diagnostic with its evidence; a longer one names as many as fit."""
@@ -93,7 +93,7 @@ def _write_parts(
     yield f"### {report.label} of {' → '.join(map(code, report.title.split(' → ')))}\n"
     yield f"**{_escape(report.sentence)}**\n"
     count = len(report.failing)
-    failing = f"{outline.counted(count, 'finding')} {'fails' if count == 1 else 'fail'}"
+    failing = f"{count_noun(count, 'finding')} {'fails' if count == 1 else 'fail'}"
     yield (
         f"{_escape(report.summary)}. {failing} `{report.threshold}`.\n"
         if report.threshold
@@ -173,4 +173,4 @@ def _escape(text: str) -> str:
     """A text escaped as plain text, with a zero-width space after `@`, since GitHub looks for names to notify after resolving character
     references.
     """
-    return plain(text).replace("&#64;", "@\u200b")
+    return escape_line(text).replace("&#64;", "@\u200b")

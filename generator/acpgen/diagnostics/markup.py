@@ -1,4 +1,5 @@
-"""Escaping of text, so that it never becomes markup. `Markdown` is markup; everything else on a page passes `prose`, `plain` or `code`.
+"""Escaping of text, so that it never becomes markup. `Markdown` is markup; everything else on a page passes `prose`, `code` or
+`escape_line`.
 
 Each character that Markdown or HTML could read as markup becomes a numeric character reference, which no Markdown parser treats as
 syntax. A pair of backticks in prose still makes a code span, because this module writes that span itself.
@@ -36,7 +37,7 @@ class Markdown(str):
     __slots__ = ()
 
 
-def finalized(value: object) -> str:
+def finalize(value: object) -> str:
     """What a template outputs for a value: Markdown unchanged, anything else as prose."""
     assert value is not None, "a template asked for text that is not there"
     return value if isinstance(value, Markdown) else prose(str(value))
@@ -48,15 +49,15 @@ def prose(text: str) -> Markdown:
     parts: list[str] = []
     end = 0
     for span in _SPAN.finditer(line):
-        parts += [_escaped(line[end : span.start()], at_start=end == 0), code(span[1])]
+        parts += [_escape(line[end : span.start()], at_start=end == 0), code(span[1])]
         end = span.end()
-    parts.append(_escaped(line[end:], at_start=end == 0))
+    parts.append(_escape(line[end:], at_start=end == 0))
     return Markdown("".join(parts))
 
 
-def plain(text: str) -> Markdown:
+def escape_line(text: str) -> Markdown:
     """Text on one line, literally: a backtick in it is a backtick."""
-    return Markdown(_escaped(visible(text), at_start=True))
+    return Markdown(_escape(visible(text), at_start=True))
 
 
 _LITERAL: Final = re.compile(r"(?<![\w'])'(?:[^'\\]|\\.)+'(?![\w'])")
@@ -69,9 +70,9 @@ def quoting(message: str) -> Markdown:
     parts: list[str] = []
     end = 0
     for match in _LITERAL.finditer(line):
-        parts += [_escaped(line[end : match.start()], at_start=end == 0), code(_ESCAPED.sub(r"\1", match[0][1:-1]))]
+        parts += [_escape(line[end : match.start()], at_start=end == 0), code(_ESCAPED.sub(r"\1", match[0][1:-1]))]
         end = match.end()
-    return Markdown("".join((*parts, _escaped(line[end:], at_start=end == 0))))
+    return Markdown("".join((*parts, _escape(line[end:], at_start=end == 0))))
 
 
 def paragraphs(text: str) -> Markdown:
@@ -80,7 +81,7 @@ def paragraphs(text: str) -> Markdown:
     return Markdown("\n\n".join(parts))
 
 
-def first_sentence(text: str) -> Markdown:
+def take_first_sentence(text: str) -> Markdown:
     """The first sentence of a description, for lists."""
     return prose(next(sentences(text), ""))
 
@@ -107,7 +108,7 @@ def code(text: str) -> Markdown:
     printable = visible(text)
     if _PLAIN_CODE.fullmatch(printable) and printable == printable.strip() and not _NOT_IN_CODE.search(printable):
         return Markdown(f"`{printable}`")
-    return Markdown(f"<code>{_escaped(printable, at_start=False) or '&#8203;'}</code>")
+    return Markdown(f"<code>{_escape(printable, at_start=False) or '&#8203;'}</code>")
 
 
 def value(item: ir.JSON) -> Markdown:
@@ -122,8 +123,8 @@ def block(item: ir.JSON) -> Markdown:
 
 def blocks(items: Iterable[Any]) -> Markdown:
     """JSON values in one fenced block, one after another: each on one line if it fits, a small message on two."""
-    text = "\n".join(_on_two_lines(item) or _laid_out(item) for item in items)
-    return fenced("".join(c if c.isprintable() or c == "\n" else _json_escape(c) for c in text), "json")
+    text = "\n".join(_on_two_lines(item) or _fill_lines(item) for item in items)
+    return write_code_block("".join(c if c.isprintable() or c == "\n" else _json_escape(c) for c in text), "json")
 
 
 def _on_two_lines(item: ir.JSON) -> str:
@@ -141,7 +142,7 @@ def _on_two_lines(item: ir.JSON) -> str:
     return f"{head}\n{body}" if max(len(head), len(body)) <= _WIDTH else ""
 
 
-def _laid_out(item: ir.JSON, indent: str = "", more: int = 0) -> str:
+def _fill_lines(item: ir.JSON, indent: str = "", more: int = 0) -> str:
     """A JSON value in lines that are as full as possible; `more` is the number of characters beside its first line."""
     line = dumps(item, ensure_ascii=False)
     if not isinstance(item, list | dict) or len(indent) + more + len(line) <= _WIDTH:
@@ -154,7 +155,7 @@ def _laid_out(item: ir.JSON, indent: str = "", more: int = 0) -> str:
     )
     rows: list[str] = []
     for index, (key, one) in enumerate(members):
-        row = f"{key}{_laid_out(one, inner, len(key) + 1)}"
+        row = f"{key}{_fill_lines(one, inner, len(key) + 1)}"
         is_packed = (
             index > 0 and not isinstance(one, list | dict) and not isinstance(members[index - 1][1], list | dict)
         )
@@ -167,7 +168,7 @@ def _laid_out(item: ir.JSON, indent: str = "", more: int = 0) -> str:
     return f"{opening}\n{inner}{between.join(rows)}\n{indent}{closing}"
 
 
-def fenced(text: str, language: str) -> Markdown:
+def write_code_block(text: str, language: str) -> Markdown:
     """Text as a code block."""
     fence = choose_fence(text)
     return Markdown(f"{fence}{language}\n{text}\n{fence}")
@@ -180,7 +181,7 @@ def choose_fence(text: str) -> str:
 
 def html(text: str) -> str:
     """Text escaped for an element of HTML or SVG, or for one of its attributes."""
-    return _escaped(visible(text), at_start=False).replace('"', "&#34;").replace("'", "&#39;")
+    return _escape(visible(text), at_start=False).replace('"', "&#34;").replace("'", "&#39;")
 
 
 def content_policy(*, style: str, script: str = "") -> str:
@@ -207,7 +208,7 @@ def identifier(text: str) -> str:
     return f"{plain[: LONGEST_ID - 17]}+{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:16]}"
 
 
-def _escaped(text: str, *, at_start: bool) -> str:
+def _escape(text: str, *, at_start: bool) -> str:
     parts: list[str] = []
     position = 0
     if at_start and (marker := _LINE_START.match(text)):

@@ -8,8 +8,7 @@ from itertools import groupby
 from typing import Final, TypeAlias
 
 from acpgen.diagnostics.model import SEVERITIES, Diagnostic, Replacement, Snippet
-from acpgen.errors import counted as counted
-from acpgen.errors import visible
+from acpgen.errors import count_noun, visible
 from acpgen.input.numbers import dumps
 from acpgen.ir import JSON
 
@@ -115,7 +114,7 @@ def tally(diagnostics: Sequence[Diagnostic]) -> str:
         matching = [each for each in diagnostics if each.severity == severity]
         waived = sum(bool(each.waived) for each in matching)
         which = "" if not waived else " (waived)" if waived == len(matching) else f" ({waived} of them waived)"
-        parts.append(f"{counted(count, severity) if SEVERITIES[severity].noun else f'{count} {severity}'}{which}")
+        parts.append(f"{count_noun(count, severity) if SEVERITIES[severity].noun else f'{count} {severity}'}{which}")
     return ", ".join(parts)
 
 
@@ -214,7 +213,7 @@ def _extent(diagnostic: Diagnostic) -> str:
     count, is_method = len(diagnostic.reached), diagnostic.reached_noun == "method"
     if not count or (is_method and count == 1):
         return ""
-    return f"{'' if is_method else 'also in '}{counted(count, diagnostic.reached_noun)}"
+    return f"{'' if is_method else 'also in '}{count_noun(count, diagnostic.reached_noun)}"
 
 
 def describe_reach(diagnostic: Diagnostic) -> str:
@@ -239,4 +238,4 @@ def split_json(value: JSON) -> list[str]:
 
 def describe_count(diagnostic: Diagnostic) -> str:
     """The number of findings of a diagnostic as text; empty for one."""
-    return f" ({counted(diagnostic.count, 'time')})" if diagnostic.count > 1 else ""
+    return f" ({count_noun(diagnostic.count, 'time')})" if diagnostic.count > 1 else ""

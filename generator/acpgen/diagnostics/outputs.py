@@ -11,7 +11,7 @@ from typing import Final
 
 from acpgen.diagnostics import FORMATS, write_report
 from acpgen.diagnostics.model import DiagnosticReport
-from acpgen.errors import Fault, Faults, allowed_values, shown
+from acpgen.errors import Fault, Faults, show, suggest_values
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
 from acpgen.input.load import place
 
@@ -73,7 +73,7 @@ def _parse_destination(argument: str, output_format: str | None, faults: list[Fa
         expected = f"FORMAT=FILE such as {argument}=report.{argument}, or another name of a file: this one is a format"
         faults.append(_bad_setting(argument, expected))
     elif output_format is None and not pair and ending in FORMATS and ending != "text":
-        expected = f"{shown(f'{ending}={argument}')}, or --format beside it; without a format the report is text"
+        expected = f"{show(f'{ending}={argument}')}, or --format beside it; without a format the report is text"
         faults.append(_bad_setting(argument, expected))
     return Destination(name, None if file == STANDARD else Path(file))
 
@@ -87,8 +87,8 @@ def require_apart(outputs: Iterable[Path | None], read: Iterable[str | os.PathLi
 
 
 def _bad_setting(argument: str, expected: str, at: str = "--output") -> Fault:
-    return BAD_SETTING(at=at, key=shown(argument), expected=expected, hint="Correct it.")
+    return BAD_SETTING(at=at, key=show(argument), expected=expected, hint="Correct it.")
 
 
 def _unknown_format(at: str, name: str) -> Fault:
-    return UNKNOWN_NAME(at=at, kind="format", name=name, hint=allowed_values(name, FORMATS))
+    return UNKNOWN_NAME(at=at, kind="format", name=name, hint=suggest_values(name, FORMATS))

@@ -15,7 +15,7 @@ from collections.abc import Generator, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from acpgen.errors import Fault, Faults, shown
+from acpgen.errors import Fault, Faults, show
 from acpgen.files.faults import NOT_EMPTY, NOT_RESTORED, UNWRITABLE
 from acpgen.input.load import place
 
@@ -61,7 +61,7 @@ def replace_files(contents: Mapping[Path, bytes | None]) -> None:
                     at.unlink(missing_ok=True)
             undo.pop_all()
     except OSError as error:
-        backups = ", ".join(shown(place(_path_beside(each, "old"))) for each in unrestored_paths)
+        backups = ", ".join(show(place(_path_beside(each, "old"))) for each in unrestored_paths)
         fault = NOT_RESTORED(place(at), reason=str(error.strerror), left=backups) if backups else None
         raise Faults([fault or UNWRITABLE(place(at), reason=str(error.strerror))]) from None
     finally:

@@ -190,7 +190,7 @@ class Code:
 
 
 @functools.cache
-def own_code() -> Code:
+def hash_own_code() -> Code:
     """All code of acpgen and of the prover with the data beside it, except what may be installed elsewhere: templates, run-time package,
     monitor.
     """
@@ -208,10 +208,10 @@ def own_code() -> Code:
     return Code(key_of(*versions), ()).with_files((os.path.relpath(path, base), path) for path in paths)
 
 
-def all_code() -> Code:
-    """`own_code` with templates, run-time package and monitor: everything an output depends on except its input."""
+def hash_all_code() -> Code:
+    """`hash_own_code` with templates, run-time package and monitor: everything an output depends on except its input."""
     folders = (resources.templates(), embedded.runtime_folder(), embedded.monitor_folder())
-    return own_code().with_files((path.relative_to(f).as_posix(), path) for f in folders for path in _files(f))
+    return hash_own_code().with_files((path.relative_to(f).as_posix(), path) for f in folders for path in _files(f))
 
 
 def _roots() -> tuple[Path, ...]:
@@ -251,7 +251,7 @@ def find_or_make(
     """
     if cache.folder is None:
         return make()
-    code = own_code()
+    code = hash_own_code()
     inputs_key = key_of(code.digest, *inputs)
     data = cache.find(key or inputs_key, inputs_key)
     if data is not None:

@@ -15,9 +15,9 @@ from acpgen.errors import Fault, Faults
 from acpgen.importers.faults import NOT_THAT_DOCUMENT
 from acpgen.importers.openrpc import READ, Elsewhere, OpenRpc
 from acpgen.input.drafts import address
-from acpgen.input.file_discovery import address_of, beside
+from acpgen.input.file_discovery import address_of, resolve_path
 from acpgen.input.load import Document, Documents, check
-from acpgen.input.positions import relocated
+from acpgen.input.positions import relocate
 from acpgen.input.schema_nodes import Schemas
 from acpgen.input.walk import is_object
 from acpgen.methods.discovery import find_omitted
@@ -47,7 +47,7 @@ class Translation:
                 params=(params := None if one.params is None else names[one.params]),
                 result=None if one.result is None else names[one.result],
                 omitted=find_omitted(schemas, params, envelope, is_optional=one.omitted != "refused"),
-                at=relocated(one.at, self.places),
+                at=relocate(one.at, self.places),
             )
             for one in self.methods
         )
@@ -70,7 +70,7 @@ def translate(documents: Documents, profile: Profile) -> Translation:
                 faults.append(NOT_THAT_DOCUMENT(at=document.path, kind=kind, reason="its members are others"))
             schemas.append(document)
             continue
-        result = OpenRpc(document.value, document.path, _elsewhere(documents, document.path))
+        result = OpenRpc(document.value, document.path, _make_finder(documents, document.path))
         unread[document.path] = result.unread
         read.update(map(result.at, READ))
         faults.extend(result.faults)
@@ -79,18 +79,18 @@ def translate(documents: Documents, profile: Profile) -> Translation:
         schemas.append(replace(document, value=result.value))
         if not result.faults:
             wrong = check(result.value, document.path)
-            faults.extend(fault.move_to(relocated(fault.at, places)) for fault in wrong)
+            faults.extend(fault.move_to(relocate(fault.at, places)) for fault in wrong)
     if faults:
         raise Faults(faults)
     return Translation(replace(documents, documents=tuple(schemas)), tuple(methods), places, unread, frozenset(read))
 
 
-def _elsewhere(documents: Documents, path: str) -> Elsewhere:
+def _make_finder(documents: Documents, path: str) -> Elsewhere:
     """A function that finds other documents by URI, or by path relative to this document."""
     by_uri = {address_of(each.path): (each.path, each.value) for each in documents.documents}
     by_uri |= {address(uri): (each.path, each.value) for uri, each in documents.references.items()}
 
     def find(location: str) -> tuple[str, Any] | None:
-        return by_uri.get(address(location)) or by_uri.get(address_of(beside(path, location)))
+        return by_uri.get(address(location)) or by_uri.get(address_of(resolve_path(path, location)))
 
     return find

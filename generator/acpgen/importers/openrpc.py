@@ -12,7 +12,7 @@ from acpgen import ir
 from acpgen.errors import Fault
 from acpgen.importers.faults import NOT_THAT_DOCUMENT
 from acpgen.input.faults import dangling
-from acpgen.input.walk import Schema, children, copied, is_array, is_object
+from acpgen.input.walk import Schema, children, copy_json, is_array, is_object
 from acpgen.methods.profile import KINDS
 from acpgen.naming.identifiers import class_name
 from acpgen.pointers import escape, follow, plain_pointer, pointer_parts
@@ -259,7 +259,7 @@ def _local(schema: Any) -> Any:
 
 def _with_references(schema: Any, rewrite: Callable[[str], str]) -> Any:
     """A copy of a schema with its references rewritten."""
-    schema = copied(schema)
+    schema = copy_json(schema)
     waiting = [schema]
     while waiting:
         one = waiting.pop()

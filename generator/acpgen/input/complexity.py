@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from acpgen.errors import Faults
 from acpgen.input.faults import TOO_LONG_CHAIN, TOO_MANY_WAYS
-from acpgen.input.walk import Schema, is_array, is_object, strongly_connected
+from acpgen.input.walk import Schema, find_cycles, is_array, is_object
 from acpgen.pointers import target
 
 MOST_WAYS: Final = 50_000
@@ -29,7 +29,7 @@ _UNEVALUATED: Final = frozenset({"unevaluatedProperties", "unevaluatedItems"})
 
 def require_few_ways(definitions: Mapping[str, Schema], origins: Mapping[str, str]) -> None:
     """Raise `Faults` for the first definition, leaves first, that has too many evaluation paths."""
-    for name, count in ways(definitions).items():
+    for name, count in count_paths(definitions).items():
         if count > MOST_WAYS:
             raise Faults([TOO_MANY_WAYS(at=origins.get(name, name), limit=MOST_WAYS)])
 
@@ -64,10 +64,10 @@ def _from_the_leaves(inner: Mapping[str, Iterable[str | None]]) -> Iterator[str]
     edges = {
         name: [each for each in referred if each is not None and each in inner] for name, referred in inner.items()
     }
-    return chain.from_iterable(strongly_connected(edges))
+    return chain.from_iterable(find_cycles(edges))
 
 
-def ways(definitions: Mapping[str, Schema]) -> dict[str, int]:
+def count_paths(definitions: Mapping[str, Schema]) -> dict[str, int]:
     """The number of evaluation paths of each definition, leaves first. A reference back to an ancestor counts once."""
     inner = {name: Counter(_in_place(schema)) for name, schema in definitions.items()}
     counts: dict[str, int] = {}

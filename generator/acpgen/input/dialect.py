@@ -68,7 +68,7 @@ def wrong_values(schema: Mapping[str, Any], at: str, sides: Collection[str] = SI
     for key in schema:
         if key.startswith("x-") and key in keywords():
             if not _judge("properties", key).is_valid(with_decimals(schema[key])):
-                yield MALFORMED_KEYWORD(at=at, keyword=key, expected=expected(key))
+                yield MALFORMED_KEYWORD(at=at, keyword=key, expected=describe_expected_value(key))
             elif key in _BESIDE and not _judge("dependentSchemas", key).is_valid(with_decimals(schema)):
                 yield MALFORMED_KEYWORD(at=at, keyword=key, expected=_BESIDE[key])
             elif key in _NAMING:
@@ -77,25 +77,25 @@ def wrong_values(schema: Mapping[str, Any], at: str, sides: Collection[str] = SI
                     yield UNKNOWN_SIDE(at, keyword=key, side=side, hint=did_you_mean(side, allowed_sides))
 
 
-def declared_sides(documents: Iterable[object], profile_sides: Iterable[str] = ()) -> tuple[str, ...]:
+def find_sides(documents: Iterable[object], profile_sides: Iterable[str] = ()) -> tuple[str, ...]:
     """The sides of a protocol: those of the profile named by the user and those that its files declare; `SIDES` if there are none."""
     declarations = [value[DECLARING] for value in documents if is_object(value) and DECLARING in value]
     file_sides = (side for value in declarations if is_array(value) for side in value if isinstance(side, str))
     return tuple(dict.fromkeys((*profile_sides, *file_sides))) or SIDES
 
 
-def expected(keyword: str) -> str:
+def describe_expected_value(keyword: str) -> str:
     """What the value of a keyword must be, as the end of a sentence."""
     declared = meta_schema()["properties"][keyword]
     if "const" in declared:
-        return _shown(declared["const"])
+        return _show(declared["const"])
     if "enum" in declared:
-        *most, last = map(_shown, declared["enum"])
+        *most, last = map(_show, declared["enum"])
         return f"{', '.join(most)} or {last}"
-    return f"{_KINDS[declared['type']]} such as {_shown(declared['examples'][0])}"
+    return f"{_KINDS[declared['type']]} such as {_show(declared['examples'][0])}"
 
 
-def _shown(value: object) -> str:
+def _show(value: object) -> str:
     return f"'{value}'" if isinstance(value, str) else dumps(value)
 
 

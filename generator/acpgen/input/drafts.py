@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from acpgen.input.equality import whole
+from acpgen.input.equality import to_integer
 from acpgen.input.keywords import DRAFTS, TABLE
 from acpgen.input.walk import Schema, is_array, is_object
 from acpgen.pointers import pointer, pointer_parts
@@ -100,10 +100,10 @@ def draft_of(value: object, documents: Mapping[str, Any], *, inherited: Draft = 
     """
     if not is_object(value) or "$schema" not in value:
         return inherited
-    return _named(value["$schema"], documents, ())
+    return _find_named_draft(value["$schema"], documents, ())
 
 
-def _named(uri: object, documents: Mapping[str, Any], visited: tuple[str, ...]) -> Draft | None:
+def _find_named_draft(uri: object, documents: Mapping[str, Any], visited: tuple[str, ...]) -> Draft | None:
     if not isinstance(uri, str):
         return None
     draft = _BY_ADDRESS.get(address(uri))
@@ -112,7 +112,9 @@ def _named(uri: object, documents: Mapping[str, Any], visited: tuple[str, ...]) 
     meta = documents.get(address(uri))
     if not is_object(meta):
         return None
-    base = _named(meta.get("$schema", MODERN.address), documents, (*visited, uri)) or _declared(meta)
+    base = _find_named_draft(meta.get("$schema", MODERN.address), documents, (*visited, uri)) or _find_declared_draft(
+        meta
+    )
     vocabularies = meta.get("$vocabulary")
     if base is None or not base.vocabularies or not is_object(vocabularies):
         return base
@@ -123,7 +125,7 @@ def _named(uri: object, documents: Mapping[str, Any], visited: tuple[str, ...]) 
     return replace(base, without=base.without.union(*left_out), demands=tuple(demands))
 
 
-def _declared(meta: Schema) -> Draft | None:
+def _find_declared_draft(meta: Schema) -> Draft | None:
     """The newest draft all of whose new keywords a meta-schema declares, for a meta-schema that is its own `$schema`."""
     declared: set[str] = set()
     pending: list[Any] = [meta]
@@ -183,7 +185,7 @@ def modern(schema: Schema, draft: Draft, *, counts_evaluated: bool = True) -> Sc
     for key, value in schema.items():  # the bound of a count may be written `2.0`
         is_count = key.startswith(("min", "max")) and key not in ("minimum", "maximum")
         if is_count and isinstance(value, float) and value.is_integer():
-            translation[key] = whole(value)
+            translation[key] = to_integer(value)
     if draft.identifier == "id":
         translation.pop("id", None)
         for bound in ("minimum", "maximum"):
@@ -236,18 +238,18 @@ def as_written(at: str, sources: Mapping[str, Any]) -> str:
     exists.
     """
     path, _, fragment = at.partition("#")
-    return path + pointer(*written_parts(pointer_parts(fragment), sources[path])) if path in sources else at
+    return path + pointer(*restore_keys(pointer_parts(fragment), sources[path])) if path in sources else at
 
 
-def spelled_as_written(at: str, sources: Mapping[str, Any]) -> str:
+def restore_keywords(at: str, sources: Mapping[str, Any]) -> str:
     """Map a place of a bundle to the keywords of its file. The part behind a reference stays unchanged."""
     path, _, fragment = at.partition("#")
     parts = pointer_parts(fragment)
-    file_parts = written_parts(parts, sources.get(path))
+    file_parts = restore_keys(parts, sources.get(path))
     return path + pointer(*file_parts, *parts[len(file_parts) :]) if path in sources else at
 
 
-def written_parts(parts: Iterable[str], source: Any) -> tuple[str, ...]:
+def restore_keys(parts: Iterable[str], source: Any) -> tuple[str, ...]:
     """The keys of a place of a bundle in the spelling of the file whose root is `source`."""
     node = source
     keys: list[str] = []

@@ -34,7 +34,7 @@ def exact(value: int | float) -> Fraction:
     return Fraction(value) if isinstance(value, int) else Fraction(repr(value))
 
 
-def whole(value: int | float) -> int | None:
+def to_integer(value: int | float) -> int | None:
     """The integer that a number equals, as its JSON text denotes it; `None` if it has a fraction."""
     number = exact(value)
     return number.numerator if number.denominator == 1 else None
@@ -48,18 +48,18 @@ def key_of(value: Any) -> Hashable:
     if is_array(value):
         return "array", tuple(map(key_of, value))
     if isinstance(value, float):
-        number = whole(value)
+        number = to_integer(value)
         return "number", value if number is None else number
     return kind_of(value), value
 
 
-def same(one: Any, other: Any) -> bool:
+def is_equal(one: Any, other: Any) -> bool:
     """Whether two JSON values are equal: 1.0 equals 1, true does not."""
     spend()
     if is_object(one) and is_object(other):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(is_equal(one[key], other[key]) for key in one)
     if is_array(one) and is_array(other):
-        return len(one) == len(other) and all(map(same, one, other))
+        return len(one) == len(other) and all(map(is_equal, one, other))
     return one is other or (kind_of(one) == kind_of(other) and key_of(one) == key_of(other))
 
 

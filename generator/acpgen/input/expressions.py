@@ -9,7 +9,7 @@ from functools import cache
 from math import inf
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
-from acpgen.input.walk import inside
+from acpgen.input.walk import walk_schemas
 from acpgen.pointers import plain_pointer
 from schema_inclusion.spelling import characters, in_python, in_rust
 from schema_inclusion.syntax import (
@@ -116,7 +116,7 @@ def matches(pattern: str, text: str) -> bool:
 
 def patterns_of(schema: Any, at: str = "") -> Iterator[tuple[str, str]]:
     """Yield each pattern of a schema with its place."""
-    for keys, one in inside(schema):
+    for keys, one in walk_schemas(schema):
         if isinstance(one.get("pattern"), str):
             yield one["pattern"], f"{at}{plain_pointer(*keys, 'pattern')}"
         for pattern in one.get("patternProperties", ()):
@@ -151,12 +151,12 @@ def quick_in_python(pattern: str) -> str | None:
     except UnsupportedPattern:
         return None
     endless = sum(isinstance(each, Repeat) and each.high is None for each in walk(node))
-    if _ways(node) > _MOST_WAYS or endless > (1 if _begins(node) else 0):
+    if _count_ways(node) > _MOST_WAYS or endless > (1 if _begins(node) else 0):
         return None
     return f"(?a){translation}" if any(isinstance(each, Boundary) for each in walk(node)) else translation
 
 
-def _ways(node: Node) -> float:
+def _count_ways(node: Node) -> float:
     """The number of ways to match one text, not counting where a single endless repetition of a character class ends."""
     match node:
         case Chars() | Edge() | Boundary():
@@ -164,30 +164,30 @@ def _ways(node: Node) -> float:
         case Ahead() | Behind() | BackReference():
             return inf
         case Group(part=part):
-            return _ways(part)
+            return _count_ways(part)
         case Sequence(parts=parts):
             count = 1.0
             for part in parts:
-                count *= _ways(part)
+                count *= _count_ways(part)
             return count
         case Choice(parts=parts):
-            return sum(map(_ways, parts))
+            return sum(map(_count_ways, parts))
         case Repeat(part=part, low=low, high=high):
-            ways = _ways(part)
+            ways = _count_ways(part)
             if high is None:
-                return 1 if isinstance(_bare(part), Chars) else inf
+                return 1 if isinstance(_unwrap(part), Chars) else inf
             return inf if ways > 1 and high > _MOST_REPEATED else (high - low + 1) * ways**high
         case _:
             assert_never(node)
 
 
-def _bare(node: Node) -> Node:
-    return _bare(node.part) if isinstance(node, Group) else node
+def _unwrap(node: Node) -> Node:
+    return _unwrap(node.part) if isinstance(node, Group) else node
 
 
 def _begins(node: Node) -> bool:
     """Whether a pattern can only match at the start of the text."""
-    match _bare(node):
+    match _unwrap(node):
         case Edge(start=True):
             return True
         case Sequence(parts=(first, *_)):

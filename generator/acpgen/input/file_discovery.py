@@ -27,7 +27,7 @@ def address_of(path: str) -> str:
     return FILES + quote(path)
 
 
-def beside(path: str, location: str) -> str:
+def resolve_path(path: str, location: str) -> str:
     """Resolve a relative reference, without its fragment, against the path of the file that contains it."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(location)))
 
@@ -40,7 +40,7 @@ def siblings(name: str, content: bytes, limit: int, read: Reader) -> tuple[tuple
     tried_paths: set[str] = set()
     while pending:
         path = pending.pop()
-        for other in sorted(_named(path, contents[path]) - contents.keys() - tried_paths):
+        for other in sorted(_find_referenced_paths(path, contents[path]) - contents.keys() - tried_paths):
             tried_paths.add(other)
             sibling = read(other, room)
             if sibling is not None:
@@ -51,7 +51,7 @@ def siblings(name: str, content: bytes, limit: int, read: Reader) -> tuple[tuple
     return tuple((address_of(path), path, contents[path]) for path in sorted(contents))
 
 
-def _named(path: str, content: bytes) -> set[str]:
+def _find_referenced_paths(path: str, content: bytes) -> set[str]:
     """The paths below the folder that the references of a file may mean: JSON files, no hidden ones."""
     paths: set[str] = set()
     for literal in set(_REFERENCE.findall(content)):
@@ -59,7 +59,7 @@ def _named(path: str, content: bytes) -> set[str]:
             location = json.loads(literal).partition("#")[0]
         except ValueError:
             continue
-        other = beside(path, location)
+        other = resolve_path(path, location)
         is_hidden = any(part.startswith(".") for part in other.split("/"))
         if location and not other.startswith("/") and other.endswith(".json") and not is_hidden and "\0" not in other:
             paths.add(other)

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from acpgen.input.error_paths import Paths
 from acpgen.input.load import read_bytes
@@ -37,6 +38,8 @@ class FormError:
     reason: str = ""
     description: str = ""
 
+_ONE_AT_A_TIME: Final = Lock()
+
 
 @dataclass(frozen=True, slots=True)
 class Form:
@@ -60,11 +63,12 @@ class Form:
         """A value that the form accepts, as a class whose fields have the names of its members. Defaults are those of the class."""
         from msgspec import convert
 
-        return convert(value, kind)
+        with _ONE_AT_A_TIME:  # msgspec uses what another thread knows of a class before that is complete, and crashes
+            return convert(value, kind)
 
     def _errors(self, value: object) -> Iterator[FormError]:
         plain = json.loads(json.dumps(value, default=str), parse_constant=str)  # TOML has dates and infinity
-        schema, validator = _compiled(self)
+        schema, validator = _compile(self)
         paths, reported_paths = Paths(plain), set[tuple[str, ...]]()
         errors = [(paths.of(error), error) for error in validator.iter_errors(plain)]
         misspelt = {path for path, error in errors if hasattr(error.kind, "unexpected")}
@@ -105,7 +109,7 @@ def _positions(value: Any, path: Sequence[str]) -> Iterator[int]:
 
 
 @cache
-def _compiled(form: Form) -> tuple[Mapping[str, Any], jsonschema_rs.Draft202012Validator]:
+def _compile(form: Form) -> tuple[Mapping[str, Any], jsonschema_rs.Draft202012Validator]:
     import jsonschema_rs  # the command starts without it
 
     schema: dict[str, Any] = json.loads(read_bytes(form.file))

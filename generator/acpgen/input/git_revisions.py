@@ -17,7 +17,7 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Final
 
-from acpgen.errors import Fault, Faults, shown
+from acpgen.errors import Fault, Faults, show
 from acpgen.input.faults import (
     BAD_SETTING,
     LINK_REFUSED,
@@ -29,8 +29,8 @@ from acpgen.input.faults import (
     TOO_LARGE,
 )
 from acpgen.input.file_discovery import siblings
-from acpgen.input.load import LARGEST, Source, parsed
-from acpgen.input.overlay import extended
+from acpgen.input.load import LARGEST, Source, parse_strict
+from acpgen.input.overlay import extend_files
 
 if TYPE_CHECKING:
     import subprocess
@@ -97,7 +97,7 @@ def read_revision(revision: str, paths: Sequence[Path], *, name: str) -> Source:
 def locate(revision: str, paths: Sequence[Path]) -> Location:
     """The first of the paths that a revision has. Raises `Faults`."""
     commit = identity(revision)
-    for path in _inside(revision, paths):
+    for path in _relate_to_root(revision, paths):
         if _git(["ls-tree", "-z", "--full-tree", commit, "--", path], revision):
             return Location(commit, path)
     raise Faults([NOT_FOUND(at=f"{revision}:{paths[-1].as_posix()}")])
@@ -106,14 +106,14 @@ def locate(revision: str, paths: Sequence[Path]) -> Location:
 def is_revision(name: str) -> bool:
     """Whether a name is a commit, branch or tag of this repository."""
     try:
-        return _named(name.rpartition("..")[2] or "HEAD") is not None
+        return _resolve(name.rpartition("..")[2] or "HEAD") is not None
     except Faults:
         return False
 
 
 def identity(revision: str) -> str:
     """The commit hash of a revision. Raises `Faults`."""
-    commit = _named(revision)
+    commit = _resolve(revision)
     if commit is None:
         _git(["rev-parse", "--git-dir"], revision)
         raise Faults([NO_REVISION(at=revision, reason=_missing(revision))])
@@ -143,7 +143,7 @@ def merge_base(one: str, other: str = "HEAD") -> MergeBase:
     return MergeBase(process.stdout.decode().strip(), one, other)
 
 
-def _named(revision: str) -> str | None:
+def _resolve(revision: str) -> str | None:
     options = ["--verify", "--quiet", "--end-of-options"]
     process = _run(["rev-parse", *options, f"{revision}^{{commit}}"], revision)
     return process.stdout.decode().strip() if process.returncode == 0 else None
@@ -153,7 +153,7 @@ def _missing(revision: str) -> str:
     """Why a revision does not exist, as far as git can tell."""
     reason = "this repository has no such revision"
     remote = f"origin/{revision}"
-    if _named(f"refs/remotes/{remote}") is not None:
+    if _resolve(f"refs/remotes/{remote}") is not None:
         return f"{reason}, but it has {remote!r}"
     if _is_shallow(revision):
         return f"{reason}; the clone is shallow, so fetch it ('git fetch origin {revision}', or 'fetch-depth: 0' of actions/checkout)"
@@ -171,9 +171,7 @@ def age(since: str) -> int:
     time that is not in the past is refused.
     """
     expected = "a time that has passed, such as 2026-01-31 or '3 months ago'"
-    wrong = Faults(
-        [BAD_SETTING(at="--since", key=shown(since), expected=expected, hint="Correct it, or leave it out.")]
-    )
+    wrong = Faults([BAD_SETTING(at="--since", key=show(since), expected=expected, hint="Correct it, or leave it out.")])
     now = int(time())
     if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", since):
         try:
@@ -209,7 +207,7 @@ def log(place: Location, beside: Sequence[str] = ()) -> Log:
         if not section or not section[-1].parents or len(moves) == MOST_MOVES:
             break
         oldest = section[-1]
-        former = _former(oldest, path)
+        former = _find_former_path(oldest, path)
         if former is None:
             break
         moves.append(Move(oldest, former, path))
@@ -217,7 +215,7 @@ def log(place: Location, beside: Sequence[str] = ()) -> Log:
     return Log(tuple(commits), tuple(moves), _is_shallow(place.commit))
 
 
-def _inside(revision: str, paths: Sequence[Path]) -> list[str]:
+def _relate_to_root(revision: str, paths: Sequence[Path]) -> list[str]:
     """The paths relative to the root of the repository: resolved against the current folder first, then against the root."""
     top = Path(os.fsdecode(_git(["rev-parse", "--show-toplevel"], revision)).removesuffix("\n"))
     below = [Path(os.path.abspath(path)) for path in paths] + [top / path for path in paths if not path.is_absolute()]
@@ -241,7 +239,7 @@ def _commits(tip: str, path: str, *beside: str) -> list[Commit]:
     return commits
 
 
-def _former(commit: Commit, path: str) -> str | None:
+def _find_former_path(commit: Commit, path: str) -> str | None:
     """The previous path of what a commit moved to `path`, judged by the renames of files; `None` if it is new."""
     options = ["-r", "-z", "-M", "-l2000", "--name-status", "--diff-filter=R", "--no-commit-id"]
     fields = os.fsdecode(_git(["diff-tree", *options, commit.parents[0], commit.identity], commit.name)).split("\0")
@@ -273,10 +271,10 @@ class Contents:
             return self._schema(replace(place, path=posixpath.normpath(posixpath.join(folder, other))), label)[1]
 
         root = f"{label}:{folder}"
-        whole, parts_by_path = extended(files, root, read_folder, parsed)
+        whole, parts_by_path = extend_files(files, root, read_folder, parse_strict)
         return Source(name, root, whole, beside, parts_by_path)
 
-    def beside(self, place: Location) -> tuple[str, ...]:
+    def find_referenced_files(self, place: Location) -> tuple[str, ...]:
         """The files that a schema of a single file refers to, relative to the root; empty for a folder and for files that cannot be
         read.
         """

@@ -9,7 +9,7 @@ from acpgen.input.walk import KEYWORDS, is_array, is_object
 from acpgen.pointers import plain_pointer, pointer
 
 
-def unread(roots: Mapping[str, Any], read: Collection[str]) -> dict[tuple[str, str], Any]:
+def find_unread_members(roots: Mapping[str, Any], read: Collection[str]) -> dict[tuple[str, str], Any]:
     """Members of roots that are not keywords and look like schemas, without the places that are read, by file and key.
 
     `roots` maps paths of files to their schemas; `read` holds places such as `file#/components/schemas/Thing`.

@@ -159,7 +159,7 @@ _ELSEWHERE: Final = {
 
 
 @cache
-def meant_by(name: str) -> str:
+def guess_keyword(name: str) -> str:
     """The keyword that an unknown key probably means, for messages; empty if none is similar."""
     if name in _ELSEWHERE:
         return _ELSEWHERE[name]

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 from acpgen.errors import Fault, Faults
 from acpgen.input.drafts import BY_NAME, Draft, address, draft_of
-from acpgen.input.equality import same
+from acpgen.input.equality import is_equal
 from acpgen.input.error_paths import Paths
 from acpgen.input.faults import (
     DUPLICATE_KEY,
@@ -41,7 +41,7 @@ from acpgen.input.faults import (
 )
 from acpgen.input.file_discovery import address_of, siblings
 from acpgen.input.numbers import dumps, number, with_decimals
-from acpgen.input.overlay import Written, extended
+from acpgen.input.overlay import Written, extend_files
 from acpgen.input.positions import DEEPEST, JsonProblem, line_and_column, problems
 from acpgen.input.walk import is_definition, is_object
 from acpgen.pointers import follow, plain_pointer, pointer_parts
@@ -104,7 +104,7 @@ class Documents:
 
     def says_the_same(self, other: Documents) -> bool:
         """Whether both hold equal JSON values in the same order: 1.0 equals 1, true does not."""
-        return same([*self.values], [*other.values])
+        return is_equal([*self.values], [*other.values])
 
     @property
     def size(self) -> int:
@@ -189,7 +189,7 @@ def read(source: Path, *, name: str | None = None, references: References = NO_R
         folder, content, own = source.parent, read_bytes(source, LARGEST), source.stem
         files = ((source.name, content),)
         beside = siblings(source.name, content, LARGEST, partial(_read_below, folder))
-    whole, parts_by_path = extended(files, place(folder), lambda other: read_folder(folder / other), parsed)
+    whole, parts_by_path = extend_files(files, place(folder), lambda other: read_folder(folder / other), parse_strict)
     return with_references(Source(name or own, place(folder), whole, beside, parts_by_path), references)
 
 
@@ -209,7 +209,7 @@ def _is_inside(file: Path, root: Path) -> bool:
     return target.is_file() and target.is_relative_to(root)
 
 
-def parsed(content: bytes, at: str) -> JSON:
+def parse_strict(content: bytes, at: str) -> JSON:
     """Parse a file of strict JSON. Raises `Faults`."""
     return parse_json(decode(content, at), at)
 

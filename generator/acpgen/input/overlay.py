@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias
 from acpgen.errors import Fault, Faults
 from acpgen.input.faults import BAD_OVERLAY
 from acpgen.input.numbers import dumps, loads
-from acpgen.input.walk import copied, is_array, is_object
+from acpgen.input.walk import copy_json, is_array, is_object
 from acpgen.pointers import follow, pointer_parts
 
 Contents: TypeAlias = "tuple[tuple[str, bytes], ...]"
@@ -61,7 +61,7 @@ class Written:
             if is_object(more) and more.get(key) is not None:
                 return True, (ADDS, place, *keys[index:])
             if is_array(more) and key.isdecimal():
-                first = _insertion(_reached(self._values[1], place), place)
+                first = _insertion(_follow(self._values[1], place), place)
                 if first <= int(key) < first + len(more):
                     return True, (ADDS, place, str(int(key) - first), *keys[index + 1 :])
                 here.append(str(int(key) - len(more)) if int(key) >= first else key)
@@ -78,7 +78,7 @@ class Written:
         return {pointer_parts(place): (place, more) for place, more in self._values[0].get(ADDS, {}).items()}
 
 
-def extended(
+def extend_files(
     files: Contents, root: str, read_folder: Callable[[str], Contents], parse: Parse
 ) -> tuple[Contents, Mapping[str, Written]]:
     """Merge the files of a folder with those that they extend, and say where each part is written. Files that extend nothing stay
@@ -95,21 +95,21 @@ def extended(
         def read(other: str, inside: str = inside) -> Contents:
             return read_folder(posixpath.normpath(posixpath.join(inside, other)))
 
-        merged_files, homes = _extended(group, posixpath.join(root, inside) if inside else root, read, parse)
+        merged_files, homes = _extend(group, posixpath.join(root, inside) if inside else root, read, parse)
         whole |= {posixpath.join(inside, path): content for path, content in merged_files.items()}
         parts_by_path |= {posixpath.join(inside, path): home for path, home in homes.items()}
     return tuple(sorted(whole.items())), parts_by_path
 
 
-def _extended(
+def _extend(
     files: Mapping[str, bytes], root: str, read_folder: Callable[[str], Contents], parse: Parse
 ) -> tuple[Mapping[str, bytes], Mapping[str, Written]]:
-    """`extended` for a single folder."""
+    """`extend_files` for a single folder."""
     own = {path: value for path, content in files.items() if is_object(value := parse(content, f"{root}/{path}"))}
     targets = {path: value[EXTENDS] for path, value in own.items() if EXTENDS in value}
     if not targets:
         return files, {}
-    folder = only_folder(targets, root)
+    folder = find_extended_folder(targets, root)
     base = dict(read_folder(folder))
     elsewhere = posixpath.normpath(posixpath.join(root, folder))
     work = _Overlay(root, {path: parse(content, f"{elsewhere}/{path}") for path, content in base.items()})
@@ -131,7 +131,7 @@ def folders_of(targets: Mapping[str, Any]) -> set[str]:
     return {posixpath.dirname(file) for file in targets.values() if isinstance(file, str)}
 
 
-def only_folder(targets: Mapping[str, Any], root: str) -> str:
+def find_extended_folder(targets: Mapping[str, Any], root: str) -> str:
     """The single other folder that the files of `root` extend. `targets` maps files to their values of `x-extends`. Raises `Faults`."""
     folders = folders_of(targets)
     if len(folders) != 1 or "" in folders:
@@ -149,16 +149,16 @@ class _Overlay:
 
     def add(self, path: str, value: dict[str, Any]) -> None:
         """Merge one file with the file that it extends."""
-        definitions = {name: _marked(one) for name, one in _members(value.get("$defs"))}
+        definitions = {name: _mark_unstable(one) for name, one in _members(value.get("$defs"))}
         if EXTENDS not in value:
             self.merged[path] = {**value, "$defs": definitions}
             return
-        whole = copied(self.base.get(posixpath.basename(str(value[EXTENDS]))))
+        whole = copy_json(self.base.get(posixpath.basename(str(value[EXTENDS]))))
         if not is_object(whole):
             self._fault(path, EXTENDS, f"there is no schema file {value[EXTENDS]}", "Correct the path")
             return
         # Places are those of the other file as it is, so that none depends on what is added before it.
-        additions = [(place, more, _reached(whole, place)) for place, more in _members(value.get(ADDS))]
+        additions = [(place, more, _follow(whole, place)) for place, more in _members(value.get(ADDS))]
         for place, more, target in additions:
             self._put(path, place, target, more)
         definitions_of_base = whole.setdefault("$defs", {})
@@ -180,10 +180,10 @@ class _Overlay:
                     continue
                 if key in target:
                     self._fault(path, f"{ADDS}/{place}", f"the other file has {key!r} there already", "Leave it out")
-                target[key] = _marked(one) if has_mark else one
+                target[key] = _mark_unstable(one) if has_mark else one
         elif is_array(target) and is_array(more):
             at = _insertion(target, place)
-            target[at:at] = [_marked(one) if has_mark else one for one in more]
+            target[at:at] = [_mark_unstable(one) if has_mark else one for one in more]
         else:
             self._fault(
                 path, f"{ADDS}/{place}", "the other file has no list or object of this kind there", "Correct the place"
@@ -205,7 +205,7 @@ def _insertion(target: Any, place: str) -> int:
     return len(items) - 1 if has_fallback else len(items)
 
 
-def _reached(whole: Any, place: str) -> Any:
+def _follow(whole: Any, place: str) -> Any:
     try:
         return follow(whole, pointer_parts(place))
     except KeyError:
@@ -216,5 +216,5 @@ def _members(value: Any) -> Iterator[tuple[str, Any]]:
     yield from value.items() if is_object(value) else ()
 
 
-def _marked(schema: Any) -> Any:
+def _mark_unstable(schema: Any) -> Any:
     return {**schema, "x-unstable": True} if is_object(schema) else schema

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
 
 from acpgen.input.expressions import expression, patterns_of
-from acpgen.input.walk import DEFINITIONS, Schema, children, is_object, leading_to, mapped
+from acpgen.input.walk import DEFINITIONS, Schema, children, is_object, leading_to, map_subschemas
 from acpgen.pointers import as_fragment, pointer, pointer_parts, target
 
 Path: TypeAlias = tuple["str | int", ...]
@@ -36,27 +36,27 @@ class Patterns:
         self.own_texts: Final = {text: pattern for pattern, text in texts.items() if text is not None}
         self.unsure: Final = frozenset(one for one, text in texts.items() if text is None or expression(one).gap)
 
-    def own(self, text: str) -> str:
+    def restore_text(self, text: str) -> str:
         """The pattern of the schema for a text of the engine."""
         return self.own_texts.get(text, text)
 
     def place(self, place: Path) -> Path:
         """Map a path that the engine reports to a path in the schema."""
         return tuple(
-            self.own(str(step)) if index and place[index - 1] == "patternProperties" else step
+            self.restore_text(str(step)) if index and place[index - 1] == "patternProperties" else step
             for index, step in enumerate(place)
         )
 
-    def changed(self, definitions: Mapping[str, Any]) -> dict[str, Any]:
+    def translate_changed(self, definitions: Mapping[str, Any]) -> dict[str, Any]:
         """The definitions that the translation changes."""
-        translated = self.translated({"$defs": definitions})["$defs"]
+        translated = self.translate({"$defs": definitions})["$defs"]
         return {name: schema for name, schema in translated.items() if schema != definitions[name]}
 
-    def translated(self, document: Mapping[str, Any]) -> dict[str, Any]:
+    def translate(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Translate a schema with its definitions for the engine. Where a pattern is missing, it accepts what only that pattern could
         refuse.
         """
-        return dict(self._translated(document, self.uncertain(document)) if self.texts else document)
+        return dict(self._translate(document, self.uncertain(document)) if self.texts else document)
 
     def uncertain(self, document: Mapping[str, Any]) -> frozenset[str]:
         """The definitions of a document that depend on a pattern that the engine lacks or widens."""
@@ -69,13 +69,13 @@ class Patterns:
         patterns = [schema.get("pattern"), *schema.get("patternProperties", ())]
         return any(isinstance(one, str) and one in self.unsure for one in patterns)
 
-    def _translated(self, schema: Any, uncertain: Collection[str]) -> Any:
+    def _translate(self, schema: Any, uncertain: Collection[str]) -> Any:
         if not is_object(schema):
             return schema
-        translation = mapped(schema, lambda _keys, child: self._translated(child, uncertain))
+        translation = map_subschemas(schema, lambda _keys, child: self._translate(child, uncertain))
         if isinstance(schema.get("$ref"), str) and "/patternProperties/" in schema["$ref"]:
             translation.pop("$ref")
-            place = self._written_place(pointer_parts(unquote(schema["$ref"])))
+            place = self._map_place(pointer_parts(unquote(schema["$ref"])))
             translation.update({} if place is None else {"$ref": as_fragment(pointer(*place))})
         pattern_properties = translation.get("patternProperties")
         if is_object(pattern_properties):
@@ -92,7 +92,7 @@ class Patterns:
             self._weaken(schema, translation, uncertain)
         return translation
 
-    def _written_place(self, place: Path) -> Path | None:
+    def _map_place(self, place: Path) -> Path | None:
         """Map a path in the schema to one in the translation; `None` if the engine lacks the pattern."""
         steps: list[str | int] = []
         for index, step in enumerate(place):

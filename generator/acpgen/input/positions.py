@@ -66,7 +66,7 @@ class Positions:
 
         `otherwise` maps keys that do not exist to alternatives.
         """
-        start = _after_space(self.text, 0)
+        start = _skip_space(self.text, 0)
         position = Place(start, start)
         path: list[str] = []
         for name in keys:
@@ -80,7 +80,7 @@ class Positions:
 
     def members(self, keys: Iterable[str | int]) -> tuple[int, Mapping[str, Place]]:
         """The offset of the value at these keys, and the positions of its members or items. Raises `KeyError` if it does not exist."""
-        begins = _after_space(self.text, 0)
+        begins = _skip_space(self.text, 0)
         for key in keys:
             begins = self._at(begins)[str(key)].begins
         return begins, self._at(begins)
@@ -114,27 +114,27 @@ def _members(text: str, begins: int) -> Iterator[tuple[str, Place]]:
     opener = text[begins : begins + 1]
     if opener not in ("{", "["):
         return
-    at = _after_space(text, begins + 1)
+    at = _skip_space(text, begins + 1)
     count = 0
     while text[at] not in "}]":
         start, key = at, str(count)
         if opener == "{":
             key, at = _READ(text, at)
-            at = _after_space(text, _after_space(text, at) + 1)  # beyond the colon
+            at = _skip_space(text, _skip_space(text, at) + 1)  # beyond the colon
         yield key, Place(start, at)
         count += 1
-        at = _after_space(text, _READ(text, at)[1])
+        at = _skip_space(text, _READ(text, at)[1])
         if text[at] == ",":
-            at = _after_space(text, at + 1)
+            at = _skip_space(text, at + 1)
 
 
-def _after_space(text: str, at: int) -> int:
+def _skip_space(text: str, at: int) -> int:
     space = _SPACE.match(text, at)
     assert space is not None
     return space.end()
 
 
-def relocated(at: str, places: Mapping[str, str]) -> str:
+def relocate(at: str, places: Mapping[str, str]) -> str:
     """Map a place of a derived document to the place in its source."""
     for _ in range(len(at) if places else 0):
         steps = at.split("/")
@@ -153,7 +153,7 @@ def problems(text: str) -> tuple[JsonProblem, ...]:
     reader = _Reader(text)
     with suppress(_Stop):
         reader.read_value(0)
-        if reader.next_character():
+        if reader.peek():
             reader.stop("something follows the end of the document")
     return tuple(reader.problems)
 
@@ -169,7 +169,7 @@ class _Reader:
         self.problems: list[JsonProblem] = []
 
     def read_value(self, depth: int) -> None:
-        opener = self.next_character()
+        opener = self.peek()
         if opener in ("[", "{"):
             if depth == DEEPEST:
                 self.problems.append(JsonProblem("depth", self.at, str(DEEPEST)))
@@ -198,11 +198,11 @@ class _Reader:
             if not is_first:
                 if not self._take(","):
                     self.stop(f"expected ',' or '{closer}'")
-                if self.next_character() == closer:
+                if self.peek() == closer:
                     self.stop(f"no ',' may stand before '{closer}'")
             is_first = False
             if closer == "}":
-                if self.next_character() != '"':
+                if self.peek() != '"':
                     self.stop("expected a key in double quotes")
                 start, key = self.at, self._read_string()
                 if key in keys:
@@ -222,13 +222,13 @@ class _Reader:
         self.at = literal.end()
         return value
 
-    def next_character(self) -> str:
+    def peek(self) -> str:
         """The next character that is no white space; empty at the end."""
-        self.at = _after_space(self.text, self.at)
+        self.at = _skip_space(self.text, self.at)
         return self.text[self.at : self.at + 1]
 
     def _take(self, expected: str) -> bool:
-        is_next = self.next_character() == expected
+        is_next = self.peek() == expected
         self.at += is_next
         return is_next
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from acpgen.input.drafts import MODERN, Draft, address, draft_of
-from acpgen.input.file_discovery import address_of, beside
+from acpgen.input.file_discovery import address_of, resolve_path
 from acpgen.input.positions import DEEPEST
 from acpgen.input.walk import DEFINITIONS, Schema, reachable
 from acpgen.pointers import pointer, pointer_parts
@@ -36,7 +36,7 @@ class SchemaPlace:
     def at(self) -> str:
         return self.path + pointer(*self.parts)
 
-    def below(self, *keys: str) -> SchemaPlace:
+    def descend(self, *keys: str) -> SchemaPlace:
         """The place that these keys lead to from here."""
         return SchemaPlace(self.path, (*self.parts, *keys))
 
@@ -79,7 +79,7 @@ class Addresses:
         if known_as:
             self._by_address[address(known_as)][root] = None
 
-    def around(self, place: SchemaPlace) -> Resource:
+    def find_resource(self, place: SchemaPlace) -> Resource:
         """The resource that a place belongs to."""
         deepest = len(place.parts) if place.path in self._divided else 0
         for depth in range(deepest, -1, -1):
@@ -92,7 +92,7 @@ class Addresses:
         """The draft of a schema at a place; `None` if its `$schema` names an unknown one. Only a schema with an identifier has its own
         draft.
         """
-        around = self.around(place)
+        around = self.find_resource(place)
         is_own = not place.parts or isinstance(schema.get(around.draft.identifier), str) or "$id" in schema
         return (
             draft_of(schema, self._given, inherited=around.draft if place.parts else MODERN) if is_own else around.draft
@@ -103,7 +103,7 @@ class Addresses:
         own = schema.get(draft.identifier)
         if isinstance(own, str):
             self._identify(place, own, draft)
-        root = self.around(place).place
+        root = self.find_resource(place).place
         for key in ("$anchor", "$dynamicAnchor"):
             if draft.knows(key) and isinstance(schema.get(key), str):
                 self._anchors[root, schema[key]][place] = None
@@ -116,7 +116,7 @@ class Addresses:
     def _identify(self, place: SchemaPlace, identifier: str, draft: Draft) -> None:
         try:
             location, fragment = urldefrag(identifier)
-            base = _join(self.around(place).base, location)
+            base = _join(self.find_resource(place).base, location)
         except ValueError:  # no URI at all
             return
         if location:
@@ -127,14 +127,14 @@ class Addresses:
                 self._written[place.path] = location
                 self._by_written[address(location)][place] = None
         if fragment and draft.names_by_fragment:
-            self._anchors[self.around(place).place, unquote(fragment)][place] = None
+            self._anchors[self.find_resource(place).place, unquote(fragment)][place] = None
 
     # --- references ---
 
     def absolute(self, place: SchemaPlace, ref: str) -> str:
         """The URI that a reference at a place names, without its fragment; empty if it is not a URI."""
         try:
-            return address(_join(self.around(place).base, _split(ref)[0]))
+            return address(_join(self.find_resource(place).base, _split(ref)[0]))
         except ValueError:
             return ""
 
@@ -147,11 +147,15 @@ class Addresses:
 
         If nothing has the URI, relative identifiers of files count as written, whatever the folders of the files are.
         """
-        roots: Iterable[SchemaPlace] = (self.around(place).place,)
+        roots: Iterable[SchemaPlace] = (self.find_resource(place).place,)
         try:
             location, fragment = _split(ref)
             if location:
-                candidates = (address(location), self.absolute(place, ref), address_of(beside(place.path, location)))
+                candidates = (
+                    address(location),
+                    self.absolute(place, ref),
+                    address_of(resolve_path(place.path, location)),
+                )
                 relative_uri = address(_join(self._written.get(place.path, ""), location))
                 as_written = self._by_written.get(relative_uri, dict[SchemaPlace, None]())
                 roots = next((self._by_address[each] for each in candidates if each in self._by_address), as_written)
@@ -163,7 +167,7 @@ class Addresses:
         parts = pointer_parts(name)
         if len(parts) > DEEPEST:
             return ()  # no file is as deep
-        return tuple(root.below(*parts) for root in roots)
+        return tuple(root.descend(*parts) for root in roots)
 
     def find(self, place: SchemaPlace, keyword: str, ref: str) -> tuple[SchemaPlace, ...]:
         """The places that any kind of reference can lead to; none if it dangles."""
@@ -174,11 +178,11 @@ class Addresses:
         holders = self._holders.get(name, {})
         if first[0] not in holders.values():
             return first
-        site = self.around(place).place
-        outermost = {first[0] if end is None else end for reached, end in self._ways(name) if site in reached}
+        site = self.find_resource(place).place
+        outermost = {first[0] if end is None else end for reached, end in self._list_paths(name) if site in reached}
         return tuple(sorted(outermost, key=lambda target: target.at)) or first
 
-    def _ways(self, name: str) -> Sequence[tuple[set[SchemaPlace], SchemaPlace | None]]:
+    def _list_paths(self, name: str) -> Sequence[tuple[set[SchemaPlace], SchemaPlace | None]]:
         """For each way from an entry: the places on it, and the outermost one with the dynamic anchor.
 
         The latter is `None` as long as none was reached; then the anchor that the reference itself names counts.
@@ -188,10 +192,13 @@ class Addresses:
             routes: list[tuple[set[SchemaPlace], SchemaPlace | None]] = []
             outermost: set[SchemaPlace] = set()
             for entry in self._beginnings(edges):
-                plain, first = _until(entry, edges, holders)
+                plain, first = _walk_until(entry, edges, holders)
                 routes.append((plain, None))
                 outermost |= first
-            self._known_ways[name] = [*routes, *((_until(each, edges, {})[0], holders[each]) for each in outermost)]
+            self._known_ways[name] = [
+                *routes,
+                *((_walk_until(each, edges, {})[0], holders[each]) for each in outermost),
+            ]
         return self._known_ways[name]
 
     def _beginnings(self, edges: Mapping[SchemaPlace, frozenset[SchemaPlace]]) -> Iterator[SchemaPlace]:
@@ -201,7 +208,7 @@ class Addresses:
         for root in (*self._entries, *(place for place in self._resources if place.path in own)):
             if root not in reached:
                 yield root
-                reached |= _until(root, edges, {})[0]
+                reached |= _walk_until(root, edges, {})[0]
 
     def _edges(self) -> Mapping[SchemaPlace, frozenset[SchemaPlace]]:
         """The resources that each resource refers to or contains."""
@@ -209,10 +216,12 @@ class Addresses:
         if self._graph[0] != size:
             edges: defaultdict[SchemaPlace, set[SchemaPlace]] = defaultdict(set)
             for place, _, ref in self._uses:
-                edges[self.around(place).place].update(self.around(target).place for target in self.targets(place, ref))
+                edges[self.find_resource(place).place].update(
+                    self.find_resource(target).place for target in self.targets(place, ref)
+                )
             for place in self._resources:
                 if place.parts:
-                    outer = self.around(SchemaPlace(place.path, place.parts[:-1])).place
+                    outer = self.find_resource(SchemaPlace(place.path, place.parts[:-1])).place
                     if not set(DEFINITIONS).intersection(place.parts[len(outer.parts) :]):
                         edges[outer].add(place)
             self._known_ways.clear()
@@ -220,7 +229,7 @@ class Addresses:
         return self._graph[1]
 
 
-def _until(
+def _walk_until(
     start: SchemaPlace, edges: Mapping[SchemaPlace, frozenset[SchemaPlace]], stops: Mapping[SchemaPlace, SchemaPlace]
 ) -> tuple[set[SchemaPlace], set[SchemaPlace]]:
     """The places reached from a start before any stop, and the stops that are reached first."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from acpgen.input.equality import by_key, kind_of, same
-from acpgen.input.positions import relocated
+from acpgen.input.equality import by_key, is_equal, kind_of
+from acpgen.input.positions import relocate
 from acpgen.input.step_budget import spend
 from acpgen.input.tagged_unions import (
     Tag,
@@ -20,11 +20,11 @@ from acpgen.input.tagged_unions import (
     branches_of,
     common,
     constant,
-    excluded_tags,
-    excluded_text,
     is_null,
     is_of_type,
     lone_reference,
+    read_excluded_tags,
+    read_excluded_text,
     recognise,
     types_of,
 )
@@ -112,7 +112,7 @@ class Schemas(Mapping[str, "Node"]):
     def place_of_keyword(self, at: str) -> str:
         """The source place of a keyword: that of its schema, followed by the keyword."""
         schema, _, keyword = at.rpartition("/")
-        return f"{relocated(schema, self.places)}/{keyword}"
+        return f"{relocate(schema, self.places)}/{keyword}"
 
 
 @dataclass(slots=True)
@@ -132,7 +132,7 @@ class ObjectShape:
 
     def tags(self, name: str) -> Tags:
         """The constants that a property is limited to; empty if it may have other values."""
-        lists = [sub.listed for sub in self.properties.get(name, ()) if sub.listed is not None]
+        lists = [sub.listed_values for sub in self.properties.get(name, ()) if sub.listed_values is not None]
         tags = common(lists) if lists else []
         return by_key(tags) if all(isinstance(tag, str | int | float) for tag in tags) else {}
 
@@ -160,7 +160,7 @@ class ObjectShape:
             others = [shape.properties[name][0] for shape in shapes if name in shape.properties]
             if len(others) < len(shapes):
                 continue
-            if all(same(other.schema, sub.schema) for other in others):
+            if all(is_equal(other.schema, sub.schema) for other in others):
                 self.properties.setdefault(name, []).append(sub)
             elif all(tags := [shape.tags(name) for shape in shapes]):  # the union owns the tags of its branches
                 together = by_key(tag for own in tags for tag in own.values())
@@ -192,7 +192,7 @@ class Node:
     @property
     def place(self) -> str:
         """Its source place: `at`, unless the schema is derived or its field was moved."""
-        return relocated(self.at, self.schemas.places)
+        return relocate(self.at, self.schemas.places)
 
     # --- what it says ---
 
@@ -246,11 +246,11 @@ class Node:
         """The same schema without some keywords."""
         return self.make({key: value for key, value in self.says.items() if key not in keywords})
 
-    def inside(self, keyword: str) -> Node:
+    def get_subschema(self, keyword: str) -> Node:
         """The subschema of a keyword; `true` if the keyword is missing."""
         return self.make(self.says.get(keyword, True), keyword)
 
-    def each(self, keyword: str) -> list[Node]:
+    def get_subschemas(self, keyword: str) -> list[Node]:
         """The subschemas of a keyword that holds a list."""
         if keyword not in self.says:
             return []
@@ -259,7 +259,7 @@ class Node:
             self._lists[keyword] = [self.make(schema, keyword, str(index)) for index, schema in items]
         return self._lists[keyword]
 
-    def named(self, keyword: str) -> dict[str, Node]:
+    def get_subschema_map(self, keyword: str) -> dict[str, Node]:
         """The subschemas of a keyword that holds a map."""
         if keyword not in self.says:
             return {}
@@ -280,10 +280,10 @@ class Node:
     def parts(self) -> list[Node]:
         """The schemas that apply to the same instance: those of `allOf`, and the target of `$ref`."""
         whole = [self.make({"$ref": self.says["$ref"]})] if "$ref" in self.says else []
-        return [*self.each("allOf"), *whole]
+        return [*self.get_subschemas("allOf"), *whole]
 
     @once
-    def whole(self) -> list[Node]:
+    def all_parts(self) -> list[Node]:
         """It and its parts at any depth: everything that applies to the same instance, each definition once, parts after their owner."""
         schemas: list[Node] = []
         visited: set[str] = set()
@@ -303,13 +303,13 @@ class Node:
     @once
     def lineage(self) -> frozenset[str]:
         """The definitions whose demands all apply to it: itself, if it is one, and those that it and its parts refer to."""
-        return frozenset(part.owner for part in self.whole if part is self.schemas.get(part.owner))
+        return frozenset(part.owner for part in self.all_parts if part is self.schemas.get(part.owner))
 
     @once
     def union(self) -> tuple[str, list[Node]] | None:
         """The keyword and branches of the first union directly in it."""
         union = branches_of(self.says)
-        return None if union is None else (union[0], self.each(union[0]))
+        return None if union is None else (union[0], self.get_subschemas(union[0]))
 
     @property
     def branches(self) -> list[Node]:
@@ -357,26 +357,26 @@ class Node:
             kinds &= {kind_of(value) for value in says["enum"]}
         if self.target is not None:
             kinds &= self.schemas.fact(self.target, "kinds", ALL_KINDS)
-        for part in self.each("allOf"):
+        for part in self.get_subschemas("allOf"):
             kinds &= part.kinds
         for keyword in ("anyOf", "oneOf"):
-            if self.each(keyword):
-                kinds &= frozenset[str]().union(*(branch.kinds for branch in self.each(keyword)))
+            if self.get_subschemas(keyword):
+                kinds &= frozenset[str]().union(*(branch.kinds for branch in self.get_subschemas(keyword)))
         return kinds
 
     @once
-    def listed(self) -> list[Any] | None:
+    def listed_values(self) -> list[Any] | None:
         """The values that it is limited to, if constants list them; references, parts and alternatives are followed."""
         if not is_object(self.schema):
             return None
         spend()
         lists = [[self.schema["const"]]] if "const" in self.schema else []
         lists += [self.schema["enum"]] if "enum" in self.schema else []
-        lists += [part.listed for part in self.each("allOf") if part.listed is not None]
-        if self.target is not None and (own := self.schemas.fact(self.target, "listed", _UNLISTED)) is not None:
+        lists += [part.listed_values for part in self.get_subschemas("allOf") if part.listed_values is not None]
+        if self.target is not None and (own := self.schemas.fact(self.target, "listed_values", _UNLISTED)) is not None:
             lists.append(own)
         for keyword in ("anyOf", "oneOf"):
-            branches = [branch.listed for branch in self.each(keyword)]
+            branches = [branch.listed_values for branch in self.get_subschemas(keyword)]
             if branches and None not in branches:
                 lists.append([value for branch in branches for value in branch or ()])
         return [value for value in common(lists) if is_of_type(value, self.schema)] if lists else None
@@ -387,43 +387,43 @@ class Node:
         shape = ObjectShape()
         if not is_object(self.schema):
             return shape
-        says, properties = self.schema, self.named("properties")
+        says, properties = self.schema, self.get_subschema_map("properties")
         spend(1 + len(properties))
         shape.is_object = says.get("type") == "object" or "properties" in says
         shape.properties = {name: [sub] for name, sub in properties.items() if is_object(sub.schema)}
         shape.required.update(says.get("required", ()))
-        shape.exclude(self.excluded or {})
+        shape.exclude(self.exclusions or {})
         for name, (sub, *_) in shape.properties.items():
             negation = sub.says.get("not")
             for one in negation.get("anyOf", [negation]) if is_object(negation) else ():
-                shape.exclude(excluded_tags({"required": [name], "properties": {name: one}}) or {})
-        closing = excluded_text(says.get("not"))
+                shape.exclude(read_excluded_tags({"required": [name], "properties": {name: one}}) or {})
+        closing = read_excluded_text(says.get("not"))
         shape.closed.update([] if closing is None else [closing])
-        shape.says_more = (closing is None and self.excluded is None) or any(
+        shape.says_more = (closing is None and self.exclusions is None) or any(
             key not in _OF_SHAPES and asserts(key) and value is not True and value != {} for key, value in says.items()
         )
         if self.target is not None:
             shape.add(self.schemas.fact(self.target, "shape", ObjectShape()))
-        for part in self.each("allOf"):
+        for part in self.get_subschemas("allOf"):
             shape.add(part.shape)
         if self.branches and all(is_object(branch.schema) for branch in self.branches):
             shape.add_common(self.branches)
         return shape
 
     @once
-    def excluded(self) -> Mapping[str, Tags] | None:
+    def exclusions(self) -> Mapping[str, Tags] | None:
         """The constants per property that `not` refuses; `None` if `not` says anything else."""
-        return excluded_tags(self.says["not"]) if "not" in self.says else {}
+        return read_excluded_tags(self.says["not"]) if "not" in self.says else {}
 
     @once
     def is_of_objects(self) -> bool:
         """Whether it accepts only objects: by its type, or because two branches of a `oneOf` accept all other values."""
         if self.kinds == OBJECTS or self.union is None or self.union[0] != "oneOf":
             return self.kinds == OBJECTS
-        return sum(all(one.demands <= _OF_OBJECTS for one in branch.whole) for branch in self.union[1]) > 1
+        return sum(all(one.demands <= _OF_OBJECTS for one in branch.all_parts) for branch in self.union[1]) > 1
 
     @once
-    def tagged(self) -> Tagged | None:
+    def tagged_union(self) -> Tagged | None:
         """The tagged union that it is: a union of objects with a tag, and nothing else."""
         if self.union is None or not self.demands <= {self.union[0], "type"} or not self.is_of_objects:
             return None
@@ -439,15 +439,15 @@ class Node:
     def fields(self) -> dict[str, list[Node]]:
         """Each property with the schemas that apply to it, own ones first, in source order."""
         fields: dict[str, list[Node]] = {}
-        for part in self.whole:
-            for name, schema in part.named("properties").items():
+        for part in self.all_parts:
+            for name, schema in part.get_subschema_map("properties").items():
                 fields.setdefault(name, []).append(schema)
         return fields
 
     @once
     def required(self) -> frozenset[str]:
         """The required properties."""
-        return frozenset(name for part in self.whole for name in part.says.get("required", ()))
+        return frozenset(name for part in self.all_parts for name in part.says.get("required", ()))
 
     def narrows(self, fields: Mapping[str, object]) -> bool:
         """Whether it only narrows an object with these fields: it says nothing about other fields or other values."""
@@ -455,8 +455,10 @@ class Node:
             return True
         if not self.demands <= _NARROWING or self.schema.get("type", "object") != "object":
             return False
-        inner = [*self.each("allOf"), *self.each("anyOf"), *self.each("oneOf")]
-        return self.named("properties").keys() <= fields.keys() and all(one.narrows(fields) for one in inner)
+        inner = [*self.get_subschemas("allOf"), *self.get_subschemas("anyOf"), *self.get_subschemas("oneOf")]
+        return self.get_subschema_map("properties").keys() <= fields.keys() and all(
+            one.narrows(fields) for one in inner
+        )
 
     @property
     def lone_key(self) -> str | None:
@@ -467,7 +469,7 @@ class Node:
         return names[0] if self.says["required"] == names and len(names) == 1 else None
 
 
-def keyed(branches: Sequence[Node]) -> dict[int, str]:
+def find_keys(branches: Sequence[Node]) -> dict[int, str]:
     """The key of each branch of an externally tagged union: an object with exactly this key. Empty if the keys do not discriminate the
     objects.
     """

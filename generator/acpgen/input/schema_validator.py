@@ -26,7 +26,7 @@ class Validator:
         self._patterns: Final = Patterns([schema])
         self.uncertain: Final = self._patterns.uncertain(schema)
         self._engine: Final = jsonschema_rs.Draft202012Validator(
-            with_decimals(self._patterns.translated(schema)),
+            with_decimals(self._patterns.translate(schema)),
             keywords={"x-integer": embedded.engine.WrittenInteger},
             **options,
         )
@@ -48,7 +48,11 @@ class Validator:
     def message(self, error: jsonschema_rs.ValidationError) -> str:
         """The message of the engine, with the pattern as the schema has it."""
         head, mark, pattern = error.message.rpartition(_MISMATCH)
-        return f'{head}{mark}{self._patterns.own(pattern[:-1])}"' if mark and pattern.endswith('"') else error.message
+        return (
+            f'{head}{mark}{self._patterns.restore_text(pattern[:-1])}"'
+            if mark and pattern.endswith('"')
+            else error.message
+        )
 
 
 def definitions_validator(definitions: Mapping[str, Any], references: Iterable[str] = ()) -> Validator:

@@ -1,8 +1,8 @@
 """The step budget of the work on one protocol: excessive work ends with a fault, at the same step on each machine.
 
 A step is one look at a schema, at a derived value or at a page of text. The functions that all stages use count steps, so that no stage
-is left out; outside `bounded` nothing is counted. Within `account`, all stages that work on one protocol share its steps: reading, every
-target, lint, and each side of a comparison.
+is left out; outside `limit_steps` nothing is counted. Within `join_steps`, all stages that work on one protocol share its steps: reading,
+every target, lint, and each side of a comparison.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ACCOUNT: Final[ContextVar[dict[tuple[str, int], Effort] | None]] = ContextVar("
 
 
 @contextmanager
-def account() -> Generator[None]:
+def join_steps() -> Generator[None]:
     """Count all steps inside for the same protocol together: those of a command, or of one round of it."""
     token = _ACCOUNT.set({})
     try:
@@ -43,10 +43,10 @@ def account() -> Generator[None]:
 
 
 @contextmanager
-def bounded(at: str, size: int) -> Generator[None]:
+def limit_steps(at: str, size: int) -> Generator[None]:
     """Count the steps inside, for a protocol of `size` characters in the file `at`.
 
-    Nested work counts towards the outer one, and so does earlier work on the same protocol within an `account`. Raises `Faults` if the
+    Nested work counts towards the outer one, and so does earlier work on the same protocol within an `join_steps`. Raises `Faults` if the
     steps are used up or the nesting is too deep.
     """
     if _UNDER_WAY.get() is not None:
@@ -89,7 +89,7 @@ def working_on(at: str) -> None:
         effort.at = at
 
 
-def spent() -> int:
+def count_steps() -> int:
     """The number of steps taken so far."""
     effort = _UNDER_WAY.get()
     return 0 if effort is None else effort.steps - effort.left

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from acpgen.input.equality import by_key, key_of, kind_of, same, whole
+from acpgen.input.equality import by_key, is_equal, key_of, kind_of, to_integer
 from acpgen.input.step_budget import spend
 from acpgen.input.walk import Schema, demands, is_array, is_object, select_assertions
 from acpgen.pointers import target
@@ -48,7 +48,7 @@ class Tagged:
         indices = (*(index for index, _ in self.variants), *([] if self.default is None else [self.default]))
         return tuple(dict.fromkeys(indices))
 
-    def among(self, places: Sequence[int]) -> Tagged:
+    def select(self, places: Sequence[int]) -> Tagged:
         """The same union with its branches at these places of a longer list."""
         variants = tuple((places[index], tag) for index, tag in self.variants)
         roles = (None if role is None else places[role] for role in (self.fallback, self.default))
@@ -70,7 +70,7 @@ def constant(schema: object) -> Tag | None:
 def values(schema: Schema) -> list[Any] | None:
     """The constants that `const` and `enum` of a schema allow; `None` if it has neither."""
     if "const" in schema and is_array(schema.get("enum")):
-        return [schema["const"]] if any(same(schema["const"], value) for value in schema["enum"]) else []
+        return [schema["const"]] if any(is_equal(schema["const"], value) for value in schema["enum"]) else []
     if "const" in schema:
         return [schema["const"]]
     return list(schema["enum"]) if is_array(schema.get("enum")) else None
@@ -96,17 +96,17 @@ def is_of_type(value: Any, schema: Schema) -> bool:
         return True
     names = schema["type"] if is_array(schema["type"]) else [schema["type"]]
     kind = kind_of(value)
-    return kind in names or (kind == "number" and "integer" in names and whole(value) is not None)
+    return kind in names or (kind == "number" and "integer" in names and to_integer(value) is not None)
 
 
-def excluded_tags(negated: object) -> dict[str, dict[Hashable, Tag]] | None:
+def read_excluded_tags(negated: object) -> dict[str, dict[Hashable, Tag]] | None:
     """The constants per property that a `not` refuses; `None` if the `not` says anything else."""
     if not is_object(negated):
         return None
     if set(negated) <= {"anyOf", "description"} and is_array(negated.get("anyOf")):
         union_of_branches: dict[str, dict[Hashable, Tag]] = {}
         for branch in negated["anyOf"]:
-            constants_of_branch = excluded_tags(branch)
+            constants_of_branch = read_excluded_tags(branch)
             if constants_of_branch is None:
                 return None
             for name, values in constants_of_branch.items():
@@ -125,7 +125,7 @@ def excluded_tags(negated: object) -> dict[str, dict[Hashable, Tag]] | None:
     return {name: by_key(values_of_property)}
 
 
-def excluded_text(negated: object) -> tuple[str, str | None] | None:
+def read_excluded_text(negated: object) -> tuple[str, str | None] | None:
     """The property that a `not` forbids to hold any string, or any but one, and that one; `None` if the `not` says anything else."""
     properties = negated.get("properties") if is_object(negated) else None
     if not is_object(negated) or not is_object(properties) or len(properties) != 1:
@@ -196,7 +196,7 @@ def _gives_way(name: str, tags: Tags, fallback: ObjectShape, default: ObjectShap
         and all(demands(sub.schema) == {"type": "string"} for sub in fallback.properties[name])
         and all(
             not sub.demands
-            or any(same(demands(sub.schema), demands(one.schema)) for one in default.properties.get(key, ()))
+            or any(is_equal(demands(sub.schema), demands(one.schema)) for one in default.properties.get(key, ()))
             for key, subs in fallback.properties.items()
             if key != name
             for sub in subs
@@ -216,7 +216,7 @@ def types_of(schema: Schema) -> frozenset[str]:
     return frozenset("number" if name == "integer" else name for name in types)
 
 
-def own_tag(union: Tagged, default: Node) -> str | None:
+def find_own_tag(union: Tagged, default: Node) -> str | None:
     """The tag under which the default branch can be written: the string that it allows, or its title if that is a word."""
     closed = default.shape.closed
     if union.default in union.first_tags:

@@ -1,6 +1,6 @@
 """Edits of JSON text that leave every other character unchanged.
 
-All edits of a text refer to its original places: `ordered` sorts them so that none moves the place of a later one. New text follows the
+All edits of a text refer to its original places: `sort_edits` sorts them so that none moves the place of a later one. New text follows the
 style of the old: its indentation, separators and line ends.
 """
 
@@ -41,12 +41,12 @@ class Edit:
         """A text that is equal exactly for equal edits; `1` and `true` differ."""
         return dumps([self.op, self.at, self.value], sort_keys=True)
 
-    def inside(self, other: Edit) -> bool:
+    def is_inside(self, other: Edit) -> bool:
         """Whether this place is below the other one."""
         return len(self.at) > len(other.at) and self.at[: len(other.at)] == other.at
 
 
-def ordered(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+def sort_edits(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     """Sort edits so that each can be applied after those before it: items from last to first, inner ones first."""
     return tuple(edit for _, edit in sorted(enumerate(edits), key=lambda each: _rank(each[1], each[0])))
 
@@ -54,16 +54,16 @@ def ordered(edits: Iterable[Edit]) -> tuple[Edit, ...]:
 def patch(edits: Iterable[Edit]) -> list[JSON]:
     """The edits as a JSON Patch (RFC 6902)."""
     operations: list[JSON] = []
-    for edit in ordered(edits):
+    for edit in sort_edits(edits):
         operation: dict[str, JSON] = {"op": edit.op, "path": plain_pointer(*edit.at)}
         operations.append(operation if edit.op == "remove" else {**operation, "value": edit.value})
     return operations
 
 
-def edited(text: str, edits: Iterable[Edit]) -> str:
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     """Apply edits to JSON text. Raises `KeyError` if the place of an edit does not exist."""
     style = _Style(text)
-    for edit in ordered(edits):
+    for edit in sort_edits(edits):
         text = _apply(text, edit, style)
     return text
 
@@ -123,14 +123,14 @@ def _apply(text: str, edit: Edit, style: _Style) -> str:
     positions = Positions(text)
     if not edit.at:
         begins, _ = positions.members(())
-        return text[:begins] + style.written(edit.value, "", 0) + text[positions.end(begins) :]
+        return text[:begins] + style.write_value(edit.value, "", 0) + text[positions.end(begins) :]
     *around, last = edit.at
     begins, members = positions.members(around)
     if edit.op == "add" and (isinstance(last, int) or last not in members):
-        return _added(positions, begins, members, edit, style)
+        return _add_entry(positions, begins, members, edit, style)
     place = members[str(last)]
     if edit.op != "remove":
-        literal = style.written(edit.value, _margin(text, place.offset), _column(text, place.begins))
+        literal = style.write_value(edit.value, _margin(text, place.offset), _column(text, place.begins))
         return text[: place.begins] + literal + text[positions.end(place.begins) :]
     names = list(members)
     index = names.index(str(last))
@@ -141,20 +141,20 @@ def _apply(text: str, edit: Edit, style: _Style) -> str:
     return text[: positions.end(members[names[index - 1]].begins)] + text[positions.end(place.begins) :]
 
 
-def _added(positions: Positions, begins: int, members: Mapping[str, Place], edit: Edit, style: _Style) -> str:
+def _add_entry(positions: Positions, begins: int, members: Mapping[str, Place], edit: Edit, style: _Style) -> str:
     """The text with one more member or item."""
     text, last, names = positions.text, edit.at[-1], list(members)
     ends, index = positions.end(begins), _index(edit, names)
     if not names:
         only: JSON = [edit.value] if isinstance(last, int) else {last: edit.value}
-        return text[:begins] + style.written(only, _margin(text, begins), _column(text, begins)) + text[ends:]
+        return text[:begins] + style.write_value(only, _margin(text, begins), _column(text, begins)) + text[ends:]
     head = "" if isinstance(last, int) else f"{style.text(last)}{style.colon}"
     before = text[begins + 1 : members[names[0]].offset]
     is_spread = "\n" in before
     margin = before.rpartition("\n")[2] if is_spread else _margin(text, begins)
     gap = f"{style.newline}{margin}" if is_spread else style.gap
     at = members[names[index]].offset if index < len(names) else positions.end(members[names[-1]].begins)
-    entry = head + (style.written(edit.value, margin, len(margin + head)) if is_spread else style.line(edit.value))
+    entry = head + (style.write_value(edit.value, margin, len(margin + head)) if is_spread else style.line(edit.value))
     piece = f"{entry},{gap}" if index < len(names) else f",{gap}{entry}"
     result = text[:at] + piece + text[at:]
     if is_spread or style.unit is None or len(_line(result, at)) <= max(style.width, len(_line(text, at))):
@@ -239,7 +239,7 @@ class _Style:
         """A value on one line."""
         return dumps(value, ensure_ascii=self.is_ascii, separators=(f",{self.gap}", self.colon))
 
-    def written(self, value: JSON, margin: str, column: int) -> str:
+    def write_value(self, value: JSON, margin: str, column: int) -> str:
         """A value in a line that begins with `margin`; the value begins at `column`."""
         short = self.line(value)
         is_short = not isinstance(value, dict | list) or not value
@@ -254,9 +254,9 @@ class _Style:
         if is_object(value):
             for key, member in value.items():
                 head = f"{self.text(key)}{self.colon}"
-                rows.append(head + self.written(member, inner, len(inner) + len(head)))
+                rows.append(head + self.write_value(member, inner, len(inner) + len(head)))
         elif is_array(value):
-            rows = [self.written(item, inner, len(inner)) for item in value]
+            rows = [self.write_value(item, inner, len(inner)) for item in value]
         opener, closer = "{}" if is_object(value) else "[]"
         between = f",{self.newline}{inner}"
         return f"{opener}{self.newline}{inner}{between.join(rows)}{self.newline}{margin}{closer}"

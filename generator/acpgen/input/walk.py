@@ -77,13 +77,13 @@ def may_hold_schemas(key: str) -> bool:
     return key not in ANNOTATIONS and not key.startswith("x-") and key not in DEFINITIONS
 
 
-def copied(value: J) -> J:
+def copy_json(value: J) -> J:
     """Copy a JSON value deeply. Half again as fast as `copy.deepcopy`, which tracks what it has copied."""
     if is_object(value):
-        members: dict[str, Any] = {key: copied(each) if _holds(each) else each for key, each in value.items()}
+        members: dict[str, Any] = {key: copy_json(each) if _holds(each) else each for key, each in value.items()}
         return cast("J", members)
     if is_array(value):
-        return cast("J", [copied(each) if _holds(each) else each for each in value])
+        return cast("J", [copy_json(each) if _holds(each) else each for each in value])
     return value
 
 
@@ -109,10 +109,10 @@ def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
                 yield (key, name), item
 
 
-def mapped(schema: Schema, change: Callable[[tuple[str, ...], Any], Any]) -> Schema:
+def map_subschemas(schema: Schema, change: Callable[[tuple[str, ...], Any], Any]) -> Schema:
     """A schema with its direct subschemas replaced by what `change` makes of their keys and of each."""
 
-    def changed(key: str, value: Any) -> Any:
+    def change_member(key: str, value: Any) -> Any:
         holds = HOLDS.get(key)
         if holds == "map" and is_object(value):
             return {name: change((key, name), item) for name, item in value.items()}
@@ -120,10 +120,10 @@ def mapped(schema: Schema, change: Callable[[tuple[str, ...], Any], Any]) -> Sch
             return [change((key, str(index)), item) for index, item in enumerate(value)]
         return change((key,), value) if holds == "schema" else value
 
-    return {key: changed(key, value) for key, value in schema.items()}
+    return {key: change_member(key, value) for key, value in schema.items()}
 
 
-def inside(schema: object) -> Iterator[tuple[tuple[str, ...], Schema]]:
+def walk_schemas(schema: object) -> Iterator[tuple[tuple[str, ...], Schema]]:
     """Yield a schema and its subschemas at any depth with their keys, in the order of the text; booleans are left out.
 
     The caller may change a schema before it takes the next one.
@@ -156,7 +156,7 @@ def schemas_in(schema: object) -> Iterator[Schema]:
             pending += reversed(below)
 
 
-def unjudged(schema: Schema) -> Iterator[object]:
+def list_unapplied(schema: Schema) -> Iterator[object]:
     """Yield the direct subschemas that never apply: `contentSchema`, and an `if` without `then` and `else`."""
     if "contentSchema" in schema:
         yield schema["contentSchema"]
@@ -246,7 +246,7 @@ def leading_to(ends: Iterable[K], edges: Mapping[K, Iterable[K]]) -> dict[K, Non
     return reachable(ends, lambda each: sources.get(each, ()))
 
 
-def strongly_connected(edges: Mapping[K, Iterable[K]]) -> Iterator[list[K]]:
+def find_cycles(edges: Mapping[K, Iterable[K]]) -> Iterator[list[K]]:
     """Yield the strongly connected components, targets before sources; every node has edges (Tarjan's algorithm, iterative)."""
     indices: dict[K, int] = {}
     lowest: dict[K, int] = {}

@@ -17,7 +17,7 @@ from acpgen.input.dialect import dialect_file
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.load import NO_REFERENCES, References, Source, parse_unchecked, place, read
 from acpgen.input.positions import positions
-from acpgen.input.step_budget import bounded
+from acpgen.input.step_budget import limit_steps
 from acpgen.lint import dialect, meaning, structure, words
 from acpgen.lint.subject import Remark, Subject
 from acpgen.pointers import pointer_parts
@@ -95,7 +95,7 @@ def lint(source: Source) -> tuple[Finding, ...]:
     broken = tuple(dialect.schema_malformed(subject))
     rules = (dialect.schema_malformed,) if broken else RULES
     try:
-        with bounded(documents.documents[0].path, documents.size):
+        with limit_steps(documents.documents[0].path, documents.size):
             return tuple(sorted({_make_finding(subject, rule, remark) for rule in rules for remark in rule(subject)}))
     except Faults as caught:
         raise Faults(fault.move_to(source.at(fault.at)) for fault in caught.faults) from None

@@ -8,8 +8,8 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from acpgen.bundle.faults import MISSPELT_KEYWORD, UNKNOWN_KEYWORD
-from acpgen.errors import Fault, did_you_mean, shown
-from acpgen.input.dialect import declared_sides, keywords, meta_schema, wrong_values
+from acpgen.errors import Fault, did_you_mean, show
+from acpgen.input.dialect import find_sides, keywords, meta_schema, wrong_values
 from acpgen.input.drafts import MODERN, draft_of
 from acpgen.input.error_paths import Paths
 from acpgen.input.faults import UNKNOWN_SIDE
@@ -47,11 +47,11 @@ def keyword_misplaced(subject: Subject) -> Iterable[Remark]:
 def keyword_wrong(subject: Subject) -> Iterable[Remark]:
     """A keyword of the dialect has a value that it does not know, or lacks a keyword that it goes together with."""
     yield from _select_remarks(subject, "wrong")
-    sides = declared_sides(document.value for document in subject.documents)
+    sides = find_sides(document.value for document in subject.documents)
     for node in subject.nodes:
         for fault in wrong_values(node.schema, node.at, sides):
             if fault.kind == UNKNOWN_SIDE:
-                yield Remark(f"{node.at}/{fault.values['keyword']}", fault.what())
+                yield Remark(f"{node.at}/{fault.values['keyword']}", fault.join_text())
 
 
 def keyword_meaningless(subject: Subject) -> Iterable[Remark]:
@@ -60,7 +60,7 @@ def keyword_meaningless(subject: Subject) -> Iterable[Remark]:
         return
     notes = (each for each in subject.bundle.notes if not _is_extension(each))
     yield from (make_remark(note) for note in notes)
-    yield from (Remark(at, sentence) for at, sentence in subject.bundle.unread_remarks())
+    yield from (Remark(at, sentence) for at, sentence in subject.bundle.describe_unread())
 
 
 def _is_extension(note: Fault) -> bool:
@@ -118,7 +118,7 @@ def _classify(error: jsonschema_rs.ValidationError) -> tuple[Kind, str]:
     forbidden = "patternProperties" in rule and key.startswith("x-")
     if forbidden and key not in keywords():
         hint = did_you_mean(key, keywords())
-        return "unknown", f"{shown(key)} is not a keyword of the dialect. {hint} Correct or remove it."
+        return "unknown", f"{show(key)} is not a keyword of the dialect. {hint} Correct or remove it."
     if forbidden:
         return "misplaced", f"'{key}' has no meaning here. Remove it, or move it to its place. {keywords()[key]}"
     if key in keywords() and rule[:2] == ["properties", key]:  # else it is the name of a property

@@ -7,7 +7,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, RuleDescription, SourceLocation
-from acpgen.diagnostics.outline import counted, tally
+from acpgen.diagnostics.outline import tally
+from acpgen.errors import count_noun
 from acpgen.lint import RULES, name_rule
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def lint_report(levels: Mapping[Finding, Level], title: str) -> DiagnosticReport
     severities = {each.severity for each in diagnostics}
     verdict = "errors" if "error" in severities else "warnings" if severities else "clean"
     summary = ", ".join(
-        filter(None, (tally(diagnostics), f"{counted(off, 'finding')} of rules that are off" if off else ""))
+        filter(None, (tally(diagnostics), f"{count_noun(off, 'finding')} of rules that are off" if off else ""))
     )
 
     def data() -> JSON:

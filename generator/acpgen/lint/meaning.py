@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
-from acpgen.errors import did_you_mean, shown
-from acpgen.input.dialect import SIDES, declared_sides
+from acpgen.errors import did_you_mean, show
+from acpgen.input.dialect import SIDES, find_sides
 from acpgen.lint.subject import Remark, SourceNode, Subject
 from acpgen.meaning.methods import role_of
 
@@ -49,7 +49,7 @@ def leniency_forbidden(subject: Subject) -> Iterable[Remark]:
         strict = STRICT_EVERYWHERE | STRICT_IN_METHOD.get(str(node.owner.schema.get("x-method")), frozenset())
         for keyword in node.schema if node.name in strict else ():
             if keyword.startswith("x-deserialize-"):
-                what = f"An invalid {shown(node.name)} must be an error and never be dropped. Remove '{keyword}'."
+                what = f"An invalid {show(node.name)} must be an error and never be dropped. Remove '{keyword}'."
                 yield Remark(f"{node.at}/{keyword}", what)
 
 
@@ -60,12 +60,12 @@ def _is_null_defined(subject: Subject, node: SourceNode) -> bool:
     owner = node.owner
     if owner is None or owner.role != "branch":
         return False
-    above = [around.schema.get("properties", {}).get(node.name, {}) for around in (*owner.around(),)[1:]]
+    above = [around.schema.get("properties", {}).get(node.name, {}) for around in (*owner.list_enclosing(),)[1:]]
     return any("x-null" in declared for declared in above)
 
 
 def _is_required(node: SourceNode) -> bool:
-    around = () if node.owner is None else node.owner.around()
+    around = () if node.owner is None else node.owner.list_enclosing()
     return any(node.name in schema.schema.get("required", ()) for schema in around)
 
 
@@ -78,7 +78,7 @@ def gate_dangling(subject: Subject) -> Iterable[Remark]:
     for node, keyword, gate in _find_gates(subject):
         if gate not in capabilities:
             hint = did_you_mean(gate, capabilities) or "The definitions of 'initialize' declare no capability."
-            yield Remark(f"{node.at}/{keyword}", f"{shown(gate)} is not a capability that a peer can advertise. {hint}")
+            yield Remark(f"{node.at}/{keyword}", f"{show(gate)} is not a capability that a peer can advertise. {hint}")
 
 
 def gate_misplaced(subject: Subject) -> Iterable[Remark]:
@@ -103,7 +103,7 @@ def gate_missing(subject: Subject) -> Iterable[Remark]:
     for node in subject.nodes:
         is_gated = "x-capability" in node.schema or "x-required-with" in node.schema
         if node.role == "field" and node.name in gated and node.at not in payload and not is_gated:
-            elsewhere = f"In other places, {shown(node.name)} needs {gated[node.name]}."
+            elsewhere = f"In other places, {show(node.name)} needs {gated[node.name]}."
             yield Remark(node.at, f"{elsewhere} Add 'x-capability' or 'x-required-with'.")
 
 
@@ -114,7 +114,7 @@ def capability_unused(subject: Subject) -> Iterable[Remark]:
     for path, node in capabilities.items():
         is_group = any(other.startswith(f"{path}.") for other in capabilities)
         if not is_group and path not in used_gates and "x-gates" not in node.schema:
-            what = f"Nothing has the gate {shown(path)}. Add it where it belongs, or say 'x-gates': 'nothing' here."
+            what = f"Nothing has the gate {show(path)}. Add it where it belongs, or say 'x-gates': 'nothing' here."
             yield Remark(node.at, what)
 
 
@@ -129,7 +129,7 @@ def capability_contradicted(subject: Subject) -> Iterable[Remark]:
         if path is None:
             yield Remark(f"{node.at}/x-gates", "'x-gates' is only for capabilities, and this is not one. Remove it.")
         elif any(gate == path or gate.startswith(f"{path}.") for gate in gate_places):
-            yield Remark(f"{node.at}/x-gates", f"Something depends on {shown(path)} after all. Remove 'x-gates'.")
+            yield Remark(f"{node.at}/x-gates", f"Something depends on {show(path)} after all. Remove 'x-gates'.")
 
 
 def _find_gates(subject: Subject) -> Iterator[tuple[SourceNode, str, str]]:
@@ -172,7 +172,7 @@ def _find_fields(subject: Subject, node: SourceNode) -> Iterator[SourceNode]:
         if inner.at in visited:
             continue
         visited.add(inner.at)
-        for child in subject.below(inner):
+        for child in subject.list_subschemas(inner):
             if child.role == "field":
                 yield child
             elif child.role == "branch" or child.parts[len(inner.parts)] == "allOf":
@@ -268,7 +268,7 @@ def _peers(subject: Subject) -> tuple[str, ...]:
 
 def _find_peers(subject: Subject) -> tuple[str, ...]:
     """The possible peers: those that the files declare, else those of ACP and MCP."""
-    declared = declared_sides(document.value for document in subject.documents)
+    declared = find_sides(document.value for document in subject.documents)
     return _PEERS if declared == SIDES else declared
 
 
@@ -282,5 +282,5 @@ def _find_references(subject: Subject, node: SourceNode) -> frozenset[str]:
         target = subject.target(inner)
         if target is not None:
             places.add(target.at)
-        queue.extend(child for child in subject.below(inner) if child.role != "definition")
+        queue.extend(child for child in subject.list_subschemas(inner) if child.role != "definition")
     return frozenset(places)

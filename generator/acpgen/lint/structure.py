@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Final
 
 from acpgen.bundle.faults import NAME_COLLISION, REFERENCE_LOOP, SEVERAL_TARGETS
-from acpgen.errors import Fault, shown
+from acpgen.errors import Fault, show
 from acpgen.input.equality import by_key
 from acpgen.input.faults import DANGLING_REFERENCE, MALFORMED_KEYWORD, REFERENCE_NOT_GIVEN, UNKNOWN_SIDE
 from acpgen.input.schema_nodes import Node
@@ -30,7 +30,7 @@ def reference_dangling(subject: Subject) -> Iterable[Remark]:
     """A reference leads to nothing in the files of this protocol, and to no file that was given beside them."""
     for fault in subject.faults:
         if fault.kind in (DANGLING_REFERENCE, REFERENCE_NOT_GIVEN):
-            what = f"{shown(str(fault.values['ref']))} does not exist. Correct the reference or add the definition."
+            what = f"{show(str(fault.values['ref']))} does not exist. Correct the reference or add the definition."
             yield Remark(f"{fault.at}/{fault.values['keyword']}", what)
 
 
@@ -48,7 +48,7 @@ def reference_unmarked(subject: Subject) -> Iterable[Remark]:
     """Something stable refers to a definition that is marked `x-unstable`, and bears no such mark itself."""
     for node in subject.nodes:
         target = subject.target(node)
-        if target is not None and _is_unstable(target) and not any(map(_is_unstable, node.around())):
+        if target is not None and _is_unstable(target) and not any(map(_is_unstable, node.list_enclosing())):
             yield Remark(node.at, f"{target.name} is not stable, and this is not marked so. Add 'x-unstable'.")
 
 
@@ -62,7 +62,7 @@ def definition_unused(subject: Subject) -> Iterable[Remark]:
         if node.at in reached:
             continue
         reached.add(node.at)
-        queue.extend(child for child in subject.below(node) if child.role != "definition")
+        queue.extend(child for child in subject.list_subschemas(node) if child.role != "definition")
         target = subject.target(node)
         if target is not None:
             queue.append(target)
@@ -81,7 +81,7 @@ def name_colliding(subject: Subject) -> Iterable[Remark]:
         path, _, fragment = node.at.partition("#")
         parts = pointer_parts(fragment)
         if len(parts) == 2 and parts[0] in DEFINITIONS and keys.setdefault(parts[1], path) != path:
-            sentence = f"{keys[parts[1]]} defines {shown(parts[1])}, too: generated names would get the file's name as a prefix."
+            sentence = f"{keys[parts[1]]} defines {show(parts[1])}, too: generated names would get the file's name as a prefix."
             yield Remark(node.at, f"{sentence} Rename one of them.")
     if subject.bundle is None:
         return
@@ -167,5 +167,7 @@ def _find_colliding_fields(definition: Node) -> Iterator[Remark]:
     for field in definition.shape.properties:
         other = attributes.setdefault(field_name(field), field)
         if other != field:
-            what = f"The fields {shown(other)} and {shown(field)} of {definition.owner} are both named {field_name(field)}."
+            what = (
+                f"The fields {show(other)} and {show(field)} of {definition.owner} are both named {field_name(field)}."
+            )
             yield Remark(definition.at, f"{what} Rename one of them.")

@@ -50,7 +50,7 @@ class SourceNode:
         """The last key: the name of a definition or field; of a whole file, its path."""
         return self.parts[-1] if self.parts else self.file
 
-    def around(self) -> Iterator[SourceNode]:
+    def list_enclosing(self) -> Iterator[SourceNode]:
         """Yield the schema itself and its enclosing schemas, innermost first."""
         node: SourceNode | None = self
         while node is not None:
@@ -68,7 +68,7 @@ class Remark:
 
 def make_remark(fault: Fault) -> Remark:
     """Convert a fault of the bundle to a remark."""
-    what = fault.what()
+    what = fault.join_text()
     return Remark(fault.at, what[:1].upper() + what[1:])
 
 
@@ -164,7 +164,7 @@ class Subject:
             addresses.enter(place, node.schema, addresses.draft(place, node.schema) or MODERN)
         return addresses
 
-    def below(self, node: SourceNode) -> Iterator[SourceNode]:
+    def list_subschemas(self, node: SourceNode) -> Iterator[SourceNode]:
         """Yield the direct subschemas of `node`, without boolean schemas."""
         for path, child in children(node.schema):
             inner = self.by_place.get(node.file + pointer(*node.parts, *path)) if isinstance(child, dict) else None
@@ -191,7 +191,7 @@ class Subject:
             if target is None or not self.admits_null(target, answers):
                 return False
         inside: dict[str, list[Any]] = {"anyOf": [], "oneOf": [], "allOf": []}
-        for child in self.below(node):
+        for child in self.list_subschemas(node):
             key = child.parts[len(node.parts)]
             if key in inside:
                 inside[key].append(self.admits_null(child, answers))

@@ -9,7 +9,7 @@ from typing import Any
 from acpgen.input.error_paths import Paths
 from acpgen.input.schema_validator import Validator
 from acpgen.input.tagged_unions import branches_of, constant, is_null, lone_reference
-from acpgen.input.walk import Schema, inside, is_array
+from acpgen.input.walk import Schema, is_array, walk_schemas
 from acpgen.lint.subject import Remark, SourceNode, Subject
 from acpgen.pointers import plain_pointer, reference_to
 
@@ -62,7 +62,7 @@ def _needs_no_description(node: SourceNode) -> bool:
 def _is_declared_around(node: SourceNode) -> bool:
     """Whether a schema around a branch already has the field, so that the branch only narrows it."""
     assert node.owner is not None
-    return any(node.name in around.schema.get("properties", {}) for around in (*node.owner.around(),)[1:])
+    return any(node.name in around.schema.get("properties", {}) for around in (*node.owner.list_enclosing(),)[1:])
 
 
 @lru_cache(maxsize=1)
@@ -80,7 +80,7 @@ def _judge(subject: Subject) -> tuple[tuple[bool, Remark], ...]:
     remarks: list[tuple[bool, Remark]] = []
     for name, definition in definitions.items():
         origin = origins[name]
-        for parts, schema in inside(definition):
+        for parts, schema in walk_schemas(definition):
             if not is_array(schema.get("examples")):
                 continue
             key = f"items {origin}{plain_pointer(*parts)}"

@@ -26,7 +26,7 @@ def protocol_row(protocol: ir.Protocol, bundle: Bundle) -> Row:
         "batch": protocol.batch,
         "envelope": protocol.envelope,
         "patterns": patterns.own_texts,
-        "judging": patterns.changed(bundle.definitions),
+        "judging": patterns.translate_changed(bundle.definitions),
     }
 
 

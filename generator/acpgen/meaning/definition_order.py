@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from acpgen import ir
-from acpgen.input.walk import strongly_connected
+from acpgen.input.walk import find_cycles
 
 
 def references(definition: ir.Definition) -> tuple[str, ...]:
@@ -19,34 +19,34 @@ def _references(definition: ir.Definition) -> Iterator[str]:
             if base is not None:
                 yield base
             for type_ in (*(field.type for field in fields), extra):
-                yield from referred(type_)
+                yield from list_references(type_)
         case ir.TaggedUnion(variants=variants, fallback=fallback, fallback_shapes=shapes, default=default):
             yield from (variant.type for variant in variants)
             yield from (name for name in (*shapes, fallback, default) if name is not None)
         case ir.Enum(base=base):
-            yield from referred(base)
+            yield from list_references(base)
         case ir.Alias(type=type_):
-            yield from referred(type_)
+            yield from list_references(type_)
 
 
-def referred(type_: ir.Type) -> Iterator[str]:
+def list_references(type_: ir.Type) -> Iterator[str]:
     """The names of the definitions that a type refers to, in order, with duplicates."""
     match type_:
         case ir.Ref(name=name):
             yield name
         case ir.Array(items=inner) | ir.Map(values=inner):
-            yield from referred(inner)
+            yield from list_references(inner)
         case ir.Tuple(first=first, rest=rest):
             for inner in (*first, rest):
-                yield from referred(inner)
+                yield from list_references(inner)
         case ir.AnyOf(types=types):
             for inner in types:
-                yield from referred(inner)
+                yield from list_references(inner)
         case _:
             return
 
 
-def ordered(protocol: ir.Protocol) -> tuple[tuple[ir.Definition, ...], ...]:
+def order_definitions(protocol: ir.Protocol) -> tuple[tuple[ir.Definition, ...], ...]:
     """All definitions in groups, each of which refers only to itself and to earlier groups.
 
     A group of several definitions is a reference cycle. The order depends on the protocol alone, and is that of the schema where
@@ -56,6 +56,5 @@ def ordered(protocol: ir.Protocol) -> tuple[tuple[ir.Definition, ...], ...]:
     edges = {name: [other for other in references(definitions[name]) if other in definitions] for name in names}
     position = {name: index for index, name in enumerate(names)}
     return tuple(
-        tuple(definitions[name] for name in sorted(group, key=position.__getitem__))
-        for group in strongly_connected(edges)
+        tuple(definitions[name] for name in sorted(group, key=position.__getitem__)) for group in find_cycles(edges)
     )

@@ -13,31 +13,31 @@ from acpgen import ir
 from acpgen.input.equality import key_of
 from acpgen.input.schema_nodes import OBJECTS, Node, Schemas
 from acpgen.input.tagged_unions import branches_of
-from acpgen.input.walk import inside
+from acpgen.input.walk import walk_schemas
 
 
 def discriminators(schemas: Schemas) -> dict[str, set[str]]:
     """The names of the discriminator fields of each record in its unions, by the definition of the record."""
     names_by_record: dict[str, set[str]] = {}
     for top in schemas.values():
-        for keys, schema in inside(top.schema):
+        for keys, schema in walk_schemas(top.schema):
             if branches_of(schema) is None:
                 continue
             node = top.make(schema, *keys) if keys else top
             branches = [branch for branch in node.branches if branch.kinds == OBJECTS]
-            for branch, name in _marked(node, branches):
+            for branch, name in _find_tags(node, branches):
                 for record in _records(branch):
                     names_by_record.setdefault(record, set()).add(name)
     return names_by_record
 
 
-def _marked(node: Node, branches: list[Node]) -> Iterator[tuple[Node, str]]:
+def _find_tags(node: Node, branches: list[Node]) -> Iterator[tuple[Node, str]]:
     """Yield the branches of a union with their tag; without a common tag, with each field whose constants differ between branches.
 
     One branch may lack the field: it would be the default. For an exclusive union (`oneOf`), any number of branches may.
     """
-    if node.tagged is not None:
-        yield from ((branch, node.tagged.tag) for branch in branches)
+    if node.tagged_union is not None:
+        yield from ((branch, node.tagged_union.tag) for branch in branches)
         return
     is_exclusive = node.union is not None and node.union[0] == "oneOf"
     marks: dict[str, dict[int, frozenset[Hashable]]] = {}
@@ -60,7 +60,7 @@ def _records(branch: Node) -> Iterator[str]:
         node = pending.pop().referred
         if node is not None and node.owner not in visited:
             visited.add(node.owner)
-            yield from dict.fromkeys(part.owner for part in node.whole)
+            yield from dict.fromkeys(part.owner for part in node.all_parts)
             pending += [one.without("not") for one in node.branches]
 
 
@@ -94,7 +94,7 @@ class SharedTag:
     optional: tuple[int, ...]
 
 
-def shared_tag(union: ir.AnyOf, definitions: Mapping[str, ir.Definition]) -> SharedTag | None:
+def find_shared_tag(union: ir.AnyOf, definitions: Mapping[str, ir.Definition]) -> SharedTag | None:
     """The field that distinguishes most of the records of a union; `None` if there is none."""
     definitions_by_index = {
         index: definitions[one.name]

@@ -45,14 +45,14 @@ def answer(envelope: ir.Envelope, method: ir.Method | None, result: ir.JSON | Ab
     """The response to a request that succeeded."""
     members: Message = {} if isinstance(result, Absent) else {"body" if envelope == "dap" else "result": result}
     if envelope == "dap":
-        return {**_answered(id_, method, success=True), **members}
+        return {**_build_answer(id_, method, success=True), **members}
     return {**(_VERSION if envelope == "json-rpc" else {}), "id": id_, **members}
 
 
 def failure(envelope: ir.Envelope, method: ir.Method | None, error: ir.JSON, *, id_: ir.JSON = 1) -> Message:
     """The response to a request that failed. In the envelope of DAP, `error` is the body."""
     if envelope == "dap":
-        return {**_answered(id_, method, success=False), "body": error}
+        return {**_build_answer(id_, method, success=False), "body": error}
     return {**(_VERSION if envelope == "json-rpc" else {}), "id": id_, "error": error}
 
 
@@ -95,6 +95,6 @@ def _dap_frame(method: ir.Method | None, content: Held, inner: Schema | bool) ->
     return {"type": "object", "properties": properties, "required": required}
 
 
-def _answered(id_: ir.JSON, method: ir.Method | None, *, success: bool) -> Message:
+def _build_answer(id_: ir.JSON, method: ir.Method | None, *, success: bool) -> Message:
     command = method.name if method is not None else "command"
     return {"seq": 2, "type": "response", "request_seq": id_, "success": success, "command": command}

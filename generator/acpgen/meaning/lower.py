@@ -13,14 +13,14 @@ from acpgen.errors import Faults
 from acpgen.input.equality import by_key, kind_of
 from acpgen.input.schema_nodes import OBJECTS, Node, Schemas
 from acpgen.input.step_budget import working_on
-from acpgen.input.tagged_unions import Tagged, excluded_text, is_of_type, own_tag
+from acpgen.input.tagged_unions import Tagged, find_own_tag, is_of_type, read_excluded_text
 from acpgen.input.walk import is_array, is_object, leading_to, select_annotations
 from acpgen.meaning.definition_order import references
 from acpgen.meaning.discriminators import discriminators
 from acpgen.meaning.faults import NOTHING_DEFINED, NOTHING_LISTED, UNKNOWN_LENIENCY
 from acpgen.meaning.methods import find_methods
 from acpgen.meaning.subsumption import base, body, implies, is_record, meet, names_fields, narrowest
-from acpgen.meaning.types import Notes, extra, plain, type_of
+from acpgen.meaning.types import Notes, extra, read_kind, type_of
 from acpgen.methods.profile import KINDS
 
 LENIENCY: Final = {
@@ -91,12 +91,12 @@ class _Lowering:
     def definition(self, name: str, node: Node) -> ir.Definition:
         working_on(node.at)
         self.notes.unenforced = []
-        settled = _settled(node)
+        settled = _fold_constants(node)
         values = _enum_values(settled)
         if values is not None:
             return self._enum(name, settled, *values)
-        if node.tagged is not None and _is_named(node, node.tagged):
-            return self._tagged(name, node, node.tagged)
+        if node.tagged_union is not None and _is_named(node, node.tagged_union):
+            return self._lower_tagged_union(name, node, node.tagged_union)
         if is_record(node):
             return self._record(name, node)
         type_ = self._with_record(name, node) or type_of(self.notes, node, is_definition=True)
@@ -136,7 +136,7 @@ class _Lowering:
 
     # --- tagged unions ---
 
-    def _tagged(self, name: str, node: Node, tagged: Tagged) -> ir.TaggedUnion:
+    def _lower_tagged_union(self, name: str, node: Node, tagged: Tagged) -> ir.TaggedUnion:
         assert node.union is not None
         keyword, branches = node.union
         variants = tuple(self._variant(index, branches[index], tag, tagged) for index, tag in tagged.variants)
@@ -177,7 +177,7 @@ class _Lowering:
 
     def _note_exclusion(self, branch: Node, tagged: Tagged, own: int | None = None) -> None:
         """Record the `not` of a branch as unenforced, unless it only excludes tags of other branches."""
-        exclusions = branch.excluded
+        exclusions = branch.exclusions
         if exclusions == {}:
             return
         others = by_key(tag for index, tag in tagged.variants if index != own)
@@ -209,19 +209,19 @@ class _Lowering:
         if tagged.default in tagged.first_tags:  # it refuses every other tag itself
             return {"default": referred.owner}
         shape, known_tags = branch.shape, by_key(tag for _, tag in tagged.variants)
-        exclusions = {**(branch.excluded or {}), **(referred.excluded or {})}
+        exclusions = {**(branch.exclusions or {}), **(referred.exclusions or {})}
         is_closed = tagged.tag in shape.closed
         admits_known = not (
             known_tags.keys() <= exclusions.get(tagged.tag, {}).keys()
             or is_closed
             or any(sub.is_null for sub in shape.properties.get(tagged.tag, []))
         )
-        closing = excluded_text(branch.says.get("not"))
+        closing = read_excluded_text(branch.says.get("not"))
         if closing is None or closing[0] != tagged.tag:  # the union itself refuses unknown tags, or keeps them apart
             self._note_exclusion(branch, tagged)
         if admits_known and keyword == "oneOf":
             self.notes.unenforced.append(f"{node.at}/oneOf")
-        own = own_tag(tagged, branch)
+        own = find_own_tag(tagged, branch)
         roles = {"default": referred.owner, "default_admits_known": admits_known, "default_tag": own}
         if tagged.fallback is not None or is_closed:
             return roles
@@ -290,18 +290,19 @@ class _Lowering:
         self.synthesised[own] = self._record(own, replace(node.with_keywords(type="object"), owner=own))
         self.notes.unenforced = []
         types = node.types if "type" in node.says else [*sorted(node.kinds - {"null"}), "null"]
-        others = [plain(self.notes, node, one) for one in sorted(types, key="null".__eq__) if one != "object"]
+        others = [read_kind(self.notes, node, one) for one in sorted(types, key="null".__eq__) if one != "object"]
         return ir.AnyOf((ir.Ref(own), *others))
 
     def _record(self, name: str, node: Node) -> ir.Record:
         declared, required_names, rest = node.fields, node.required, extra(self.notes, node)
         fields = [self._member(key, schemas, key in required_names) for key, schemas in declared.items()]
         fields = [
-            self._closed(field, node) if field.name in self.discriminators.get(name, ()) else field for field in fields
+            self._close_tag(field, node) if field.name in self.discriminators.get(name, ()) else field
+            for field in fields
         ]
         undeclared = sorted(required_names - set(declared))
         fields.extend(ir.Field(name=key, type=rest, required=True, owner=name, at=node.place) for key in undeclared)
-        exclusions = node.excluded
+        exclusions = node.exclusions
         is_plain = not node.says.get("patternProperties") and set(declared) <= set(node.says.get("properties", ()))
         above = base(node)
         handled = {*(["additionalProperties"] if is_plain else []), *(["not"] if exclusions is not None else [])}
@@ -321,8 +322,8 @@ class _Lowering:
         """Record as unenforced what a record and its parts demand beyond the types of its fields. Exclusions of its base are its own,
         too.
         """
-        for part in node.whole:
-            is_kept = part is not node and part.owner == above and "not" in part.says and part.excluded is not None
+        for part in node.all_parts:
+            is_kept = part is not node and part.owner == above and "not" in part.says and part.exclusions is not None
             also = handled if part is node else {"not"} if is_kept and part is part.schemas[part.owner] else set[str]()
             self.notes.leave(part, {"properties", "required", "type", "allOf", "$ref", *also}, OBJECTS)
 
@@ -351,18 +352,18 @@ class _Lowering:
             type=type_of(self.notes, node),
             required=is_required,
             default=ir.Default(node.says["default"]) if "default" in node.says else None,
-            null=node.says.get("x-null", _inherited(node, "x-null")),
+            null=node.says.get("x-null", _inherit_keyword(node, "x-null")),
             leniency=self._leniency(node),
             capability=node.says.get("x-capability"),
             required_with=node.says.get("x-required-with"),
             unstable=node.says.get("x-unstable") is True,
             owner=node.owner,
-            doc=str(node.says.get("description") or _first_sentence(_inherited(node, "description"))),
+            doc=str(node.says.get("description") or _take_first_sentence(_inherit_keyword(node, "description"))),
             was=tuple(node.says.get("x-was", ())),
             at=node.place,
         )
 
-    def _closed(self, field: ir.Field, node: Node) -> ir.Field:
+    def _close_tag(self, field: ir.Field, node: Node) -> ir.Field:
         """A discriminator field with its constants, even if their enumeration tolerates unknown values elsewhere."""
         listing = self.schemas[field.type.name] if isinstance(field.type, ir.Ref) else None
         if listing is None or listing.at in self.marks or self._openness(listing, is_open=False) == "closed":
@@ -389,20 +390,20 @@ def _has_record(node: Node) -> bool:
     return names_fields(node) and f"{node.owner}Object" not in node.schemas
 
 
-def _inherited(node: Node, keyword: str) -> Any:
+def _inherit_keyword(node: Node, keyword: str) -> Any:
     """The value of a keyword in the definition that a field refers to, for a field that lacks it."""
     rest = [branch for branch in node.branches if not branch.is_null]
     referred = node.referred or (rest[0].referred if len(rest) == 1 else None)
     return None if referred is None else referred.says.get(keyword)
 
 
-def _first_sentence(text: Any) -> str:
+def _take_first_sentence(text: Any) -> str:
     """The first sentence of a description: enough for a field that only refers to the definition it describes."""
     first = re.match(r".*?[.!?](?=\s|$)", text, re.DOTALL) if isinstance(text, str) else None
     return first[0] if first else text or ""
 
 
-def _settled(node: Node) -> Node:
+def _fold_constants(node: Node) -> Node:
     """A schema with `enum` and other assertions as the constants that satisfy them; other schemas unchanged."""
     is_list = "enum" in node.says and "const" not in node.says and not node.demands <= {"enum", "type"}
     met = meet([node]) if is_list else None
@@ -426,7 +427,7 @@ def _enum_values(node: Node) -> tuple[list[ir.EnumValue], ir.Type | None] | None
             sample = "" if branch.says.get("type") == "string" else 0
         if not is_object(branch.schema) or not is_of_type(sample, node.says):
             return None
-        if (value := _listed(branch)) is not None:
+        if (value := _read_enum_value(branch)) is not None:
             enum_values.append(value)
         elif base_ is None and branch.demands == frozenset({"type"}) and branch.says["type"] in ("string", "integer"):
             is_text = branch.says["type"] == "string"
@@ -439,7 +440,7 @@ def _enum_values(node: Node) -> tuple[list[ir.EnumValue], ir.Type | None] | None
     return (enum_values, base_) if enum_values else None
 
 
-def _listed(branch: Node) -> ir.EnumValue | None:
+def _read_enum_value(branch: Node) -> ir.EnumValue | None:
     """The constant of a branch of an enumeration; `None` if the branch is something else."""
     value = branch.constant
     if value is None or not branch.demands <= {"const", "enum", "type"} or not is_of_type(value, branch.says):

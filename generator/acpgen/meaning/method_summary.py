@@ -7,7 +7,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.errors import counted
+from acpgen.errors import count_noun
 from acpgen.methods.profile import KINDS
 
 _ENVELOPES: Final = {
@@ -27,14 +27,14 @@ def describe_methods(label: str, protocol: ir.Protocol, bundle: Bundle) -> Itera
             yield f"{label}: no methods: this is {KINDS[profile.document]} that lists none."
         return
     params_count = sum(method.params is not None for method in methods)
-    kinds = f"{counted(len(requests), 'request')}, {counted(len(methods) - len(requests), 'notification')}"
+    kinds = f"{count_noun(len(requests), 'request')}, {count_noun(len(methods) - len(requests), 'notification')}"
     coverage = f"params of {params_count}, results of {len(requests) - len(untyped)}"
     if profile.how == "guessed":
         yield f"{label}: methods were guessed: {len(methods)} found by a property 'method' with a constant ({kinds}), {coverage} by name."
     elif profile.how != "marked":  # what the schema says itself needs no telling
         why = "as named" if profile.how == "named" else "which was detected"
         about = f"by the profile '{profile.name}' ({profile.title}, {why})"
-        yield f"{label}: {counted(len(methods), 'method')} {about}: {kinds}, {coverage}. {_ENVELOPES[profile.envelope]}".rstrip()
+        yield f"{label}: {count_noun(len(methods), 'method')} {about}: {kinds}, {coverage}. {_ENVELOPES[profile.envelope]}".rstrip()
     if untyped:
         yield f"{label}: no type for the result of {', '.join(untyped)}."
     gaps = bundle.gaps
@@ -52,7 +52,7 @@ def describe_methods(label: str, protocol: ir.Protocol, bundle: Bundle) -> Itera
     if gaps.doubled:
         yield f"{label}: left out, because another message has the same method: {', '.join(gaps.doubled)}."
     if gaps.unbound:
-        count = counted(len(gaps.unbound), "definition")
+        count = count_noun(len(gaps.unbound), "definition")
         alone = "a type alone" if len(gaps.unbound) == 1 else "types alone"
         yield f"{label}: {count} with a constant for a method that no rule finds, {alone}: {', '.join(gaps.unbound)}."
     if gaps.beyond:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.errors import Fault, Faults
-from acpgen.input.dialect import DECLARING, SIDES, declared_sides
+from acpgen.input.dialect import DECLARING, SIDES, find_sides
 from acpgen.input.schema_nodes import Node, Schemas
 from acpgen.meaning.faults import NO_ROLE, ROLE_TAKEN, SIDES_DIFFER
 from acpgen.methods.faults import NO_METHODS
@@ -26,7 +26,7 @@ def find_methods(schemas: Schemas, bundle: Bundle) -> tuple[tuple[ir.Method, ...
     """
     if not bundle.profile.marked:
         return bundle.methods, _sides(bundle.methods, bundle) if bundle.methods else ()
-    methods = tuple(_marked(schemas))
+    methods = tuple(_read_marked_methods(schemas))
     if not methods and bundle.profile.how == "named":
         raise Faults([NO_METHODS(at=next(iter(bundle.files)), profile=bundle.profile.name)])
     return methods, _sides(methods, bundle)
@@ -37,7 +37,7 @@ def _sides(methods: Collection[ir.Method], bundle: Bundle) -> tuple[ir.Side, ...
     if bundle.profile.at or not bundle.profile.marked:
         return bundle.profile.sides
     if any(DECLARING in source for source in bundle.sources.values()):
-        return declared_sides(bundle.sources.values())
+        return find_sides(bundle.sources.values())
     handling = {method.side for method in methods}
     if handling & {"agent", "proxy", "server"}:
         handling.add("client")
@@ -52,7 +52,7 @@ def role_of(name: str) -> str | None:
     return next((role for suffix, role in _ROLES.items() if name.endswith(suffix)), None)
 
 
-def _marked(definitions: Mapping[str, Node]) -> list[ir.Method]:
+def _read_marked_methods(definitions: Mapping[str, Node]) -> list[ir.Method]:
     """The methods of definitions with `x-method`. Raises `Faults` for those that cannot be bound to their method."""
     groups: dict[str, dict[str, str]] = {}
     faults: list[Fault] = []

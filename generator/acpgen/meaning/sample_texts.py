@@ -92,7 +92,7 @@ def of_name(name: str) -> str | None:
     return _OF_NAME.get(words[-1]) or _OF_NAME.get(words[-1].removesuffix("s"))
 
 
-def shown(definitions: Mapping[str, Any]) -> Mapping[str, str]:
+def collect_examples(definitions: Mapping[str, Any]) -> Mapping[str, str]:
     """Examples in the schema by the name of the field: the first short text among `examples` and defaults."""
     text_by_name: dict[str, str] = {}
     for properties in _objects_of_fields(definitions):

@@ -101,7 +101,7 @@ class Values:
             case ir.Record():
                 return {field.name: self.of_field(definition, field) for field in definition.fields if field.required}
             case ir.TaggedUnion():
-                return self._first(map(ir.Ref, (variant.type for variant in definition.variants)))
+                return self._make_first(map(ir.Ref, (variant.type for variant in definition.variants)))
             case ir.Enum():
                 return definition.values[0].value
             case ir.Alias():
@@ -137,12 +137,12 @@ class Values:
             case ir.Boolean():
                 return True
             case ir.Number():
-                return _first_fitting((*_NUMBERS, *limits_of(type_).values()), type_)
+                return _choose_fitting((*_NUMBERS, *limits_of(type_).values()), type_)
             case ir.String():
                 length = type_.min_length or 0
                 own = next(sample_texts.of_format(type_.format, length, type_.max_length), "text")
                 own = "dGV4dA==" if type_.encoding == "base64" else own
-                return _first_fitting((own, *_TEXTS, "x" * length if length < 5000 else ""), type_)
+                return _choose_fitting((own, *_TEXTS, "x" * length if length < 5000 else ""), type_)
             case ir.Constant():
                 return type_.values[0]
             case ir.Array():
@@ -167,11 +167,11 @@ class Values:
                     return self.of(target.type, filled=True)
                 return self.small(type_.name)
             case ir.AnyOf():
-                return self._first((one for one in type_.types if one != ir.Null()), filled=filled)
+                return self._make_first((one for one in type_.types if one != ir.Null()), filled=filled)
             case _:
                 assert_never(type_)
 
-    def _first(self, types: Iterable[ir.Type], *, filled: bool = False) -> Any:
+    def _make_first(self, types: Iterable[ir.Type], *, filled: bool = False) -> Any:
         reason = "a union has no branch"
         for one in types:
             try:
@@ -182,14 +182,14 @@ class Values:
 
     # --- full ---
 
-    def full(self, name: str, *, without: frozenset[str] = frozenset()) -> Any:
+    def make_full(self, name: str, *, without: frozenset[str] = frozenset()) -> Any:
         """A value of a definition with all of its fields except those in `without`, each as small as possible. Raises `Unmakeable`."""
-        value = self._full(self.definitions[name], without)
+        value = self._make_full(self.definitions[name], without)
         if self._extent(value)[0] > LARGEST:
             raise Unmakeable(f"the fullest {name} that is made holds more than {LARGEST} values")
         return value
 
-    def _full(self, definition: ir.Definition, without: frozenset[str]) -> Any:
+    def _make_full(self, definition: ir.Definition, without: frozenset[str]) -> Any:
         match definition:
             case ir.Record():
                 members: dict[str, Any] = {}
@@ -198,7 +198,7 @@ class Values:
                         members[field.name] = self.of_field(definition, field, filled=True)
                 return members
             case ir.TaggedUnion():
-                return self.full(definition.variants[0].type, without=without)
+                return self.make_full(definition.variants[0].type, without=without)
             case ir.Enum():
                 return self.small(definition.name)
             case ir.Alias():
@@ -208,24 +208,24 @@ class Values:
 
     # --- damage ---
 
-    def damaged(self, type_: ir.Type, inside: frozenset[str] = frozenset()) -> Iterator[tuple[Path, Any]]:
+    def damage(self, type_: ir.Type, inside: frozenset[str] = frozenset()) -> Iterator[tuple[Path, Any]]:
         """Yield values that a type may reject, each with the path of the presumed error; validation decides whether and why it is
         invalid.
 
         `inside` are the aliases on the path to this type: a recursive alias is damaged only at its outermost level.
         """
         budget = MOST_DAMAGED
-        for path, value in self._damaged(type_, inside):
+        for path, value in self._damage(type_, inside):
             yield path, value
             budget -= self._extent(value)[0]
             if budget < 0:
                 return
 
-    def _damaged(self, type_: ir.Type, inside: frozenset[str]) -> Iterator[tuple[Path, Any]]:
+    def _damage(self, type_: ir.Type, inside: frozenset[str]) -> Iterator[tuple[Path, Any]]:
         if isinstance(type_, ir.Ref):
             definition = self.definitions[type_.name]
             if isinstance(definition, ir.Alias) and type_.name not in inside:
-                yield from self._damaged(definition.type, inside | {type_.name})
+                yield from self._damage(definition.type, inside | {type_.name})
             else:
                 values = (*WRONG, FUTURE, 987654) if isinstance(definition, ir.Enum) else NO_OBJECTS
                 yield from (((), value) for value in values)
@@ -233,19 +233,19 @@ class Values:
         if isinstance(type_, ir.AnyOf):
             others = [one for one in type_.types if one != ir.Null()]
             if len(others) == 1:
-                yield from self._damaged(others[0], inside)
+                yield from self._damage(others[0], inside)
             else:
                 yield from (((), value) for value in NO_OBJECTS)
-                yield from self._both(others)
+                yield from self._combine_branches(others)
             return
         yield from (((), value) for value in WRONG)
         match type_:
             case ir.Array():
-                yield from self._damaged_items(type_, inside)
+                yield from self._damage_items(type_, inside)
             case ir.Tuple():
-                yield from self._damaged_entries(type_, inside)
+                yield from self._damage_entries(type_, inside)
             case ir.Map():
-                yield from ((("key", *path), {"key": value}) for path, value in self._damaged(type_.values, inside))
+                yield from ((("key", *path), {"key": value}) for path, value in self._damage(type_.values, inside))
             case ir.String():
                 yield from (((), value) for value in ("", "relative/path"))
                 if type_.min_length is not None and 0 < type_.min_length < 5000:
@@ -258,7 +258,7 @@ class Values:
             case _:
                 pass
 
-    def _damaged_items(self, array: ir.Array, inside: frozenset[str]) -> Iterator[tuple[Path, Any]]:
+    def _damage_items(self, array: ir.Array, inside: frozenset[str]) -> Iterator[tuple[Path, Any]]:
         least = array.min_items or 0
         try:
             _require_room(least)
@@ -266,7 +266,7 @@ class Values:
         except Unmakeable:
             return
         before = [good] * (least - 1)
-        for path, bad in self._damaged(array.items, inside):
+        for path, bad in self._damage(array.items, inside):
             yield (len(before), *path), [*before, bad]
         if least:
             yield (), [good] * (least - 1)
@@ -275,18 +275,18 @@ class Values:
         if array.unique:
             yield (), [good, good]
 
-    def _damaged_entries(self, entries: ir.Tuple, inside: frozenset[str]) -> Iterator[tuple[Path, Any]]:
+    def _damage_entries(self, entries: ir.Tuple, inside: frozenset[str]) -> Iterator[tuple[Path, Any]]:
         try:
             good = self.of(entries)
         except Unmakeable:
             return
         for index, one in enumerate(entries.first):
-            for path, bad in self._damaged(one, inside):
+            for path, bad in self._damage(one, inside):
                 yield (index, *path), [*good[:index], bad, *good[index + 1 :]]
         yield (), good[:-1]
         yield (), [*good, good[0]]
 
-    def _both(self, types: list[ir.Type]) -> Iterator[tuple[Path, Any]]:
+    def _combine_branches(self, types: list[ir.Type]) -> Iterator[tuple[Path, Any]]:
         """Yield objects that match two branches discriminated by shape at once; exclusive unions reject them."""
         for first, second in pairwise(types):
             try:
@@ -326,7 +326,7 @@ def read_instead(field: ir.Field, definitions: Mapping[str, ir.Definition]) -> s
     return "as an empty array" if array is not None and not array.min_items else ""
 
 
-def _first_fitting(candidates: tuple[Any, ...], type_: ir.Number | ir.String) -> Any:
+def _choose_fitting(candidates: tuple[Any, ...], type_: ir.Number | ir.String) -> Any:
     for value in candidates:
         if isinstance(type_, ir.Number):
             if is_number_within(type_, value):

@@ -9,7 +9,7 @@ from itertools import combinations, product
 from math import lcm, prod
 from typing import Any, Final
 
-from acpgen.input.equality import key_of, kind_of, same
+from acpgen.input.equality import is_equal, key_of, kind_of
 from acpgen.input.numbers import MOST_DIGITS
 from acpgen.input.schema_nodes import ALL_KINDS, OBJECTS, Node
 from acpgen.input.step_budget import spend
@@ -82,12 +82,12 @@ def implies(narrow: Node, wide: Node, memo: dict[tuple[int, str], bool] | None =
     if narrow.referred is not None and not is_record(narrow.referred):
         return implies(narrow.referred, wide, memo)
     demands = select_assertions(wide.says)
-    if any(same(demands, select_assertions(part.says)) for part in (narrow, *narrow.parts)):
+    if any(is_equal(demands, select_assertions(part.says)) for part in (narrow, *narrow.parts)):
         return True
     if wide.demands <= {"type"}:
         return is_within(narrow, wide)
     if wide.demands == frozenset({"anyOf"}):
-        return any(implies(narrow, branch, memo) for branch in wide.each("anyOf"))
+        return any(implies(narrow, branch, memo) for branch in wide.get_subschemas("anyOf"))
     if wide.demands <= TIGHTENED.keys() | {"type"} and narrow.demands <= _OF_LEAVES:
         limits = wide.demands - {"type"}
         return is_within(narrow, wide) and all(
@@ -135,10 +135,10 @@ def admits(node: Node, value: Any, memo: dict[str, bool] | None = None) -> bool:
         memo[name] = False  # until it is known
         memo[name] = admits(node.schemas[name], value, memo)
     return (
-        (constants is None or any(same(value, one) for one in constants))
-        and all(admits(part, value, memo) for part in node.each("allOf"))
+        (constants is None or any(is_equal(value, one) for one in constants))
+        and all(admits(part, value, memo) for part in node.get_subschemas("allOf"))
         and (name is None or memo[name])
-        and ("anyOf" not in node.demands or any(admits(branch, value, memo) for branch in node.each("anyOf")))
+        and ("anyOf" not in node.demands or any(admits(branch, value, memo) for branch in node.get_subschemas("anyOf")))
     )
 
 
@@ -187,7 +187,7 @@ def fields_at_most(node: Node) -> frozenset[str] | None:
     """The only fields that a schema allows in an object; `None` if it does not limit them."""
     name_sets = [
         frozenset(part.says.get("properties", ()))
-        for part in node.whole
+        for part in node.all_parts
         if part.says.get("additionalProperties") is False and not part.says.get("patternProperties")
     ]
     return name_sets[0].intersection(*name_sets) if name_sets else None
@@ -248,7 +248,7 @@ class _Meeting:
                 self.unions.append((keyword, rest.pop(keyword)))
         rest.pop("allOf", None)
         own = all(self._keyword(node, keyword, value) for keyword, value in rest.items())
-        return own and all(self.add(part) for part in node.each("allOf"))
+        return own and all(self.add(part) for part in node.get_subschemas("allOf"))
 
     def _keyword(self, node: Node, keyword: str, value: Any) -> bool:
         """Merge one keyword. False if that is not possible."""
@@ -262,7 +262,7 @@ class _Meeting:
             case "type":
                 self.leaf[keyword] = _types(mine, value)
             case "enum":
-                self.leaf[keyword] = [one for one in mine if any(same(one, other) for other in value)]
+                self.leaf[keyword] = [one for one in mine if any(is_equal(one, other) for other in value)]
             case "multipleOf" if isinstance(mine, int) and isinstance(value, int):
                 self.leaf[keyword] = both = lcm(mine, value)
                 return both < _UNWRITTEN
@@ -275,7 +275,7 @@ class _Meeting:
             case _ if keyword in TIGHTENED:
                 self.leaf[keyword] = TIGHTENED[keyword](mine, value)
             case _:
-                return same(mine, value)
+                return is_equal(mine, value)
         return True
 
     def build(self, node: Node) -> Node | None:
@@ -341,7 +341,7 @@ def base(node: Node) -> str | None:
     above = node.schemas[name]
     theirs, own = above.fields, node.fields
     is_kept = all(
-        same([node.schema for node in own[key]], [node.schema for node in nodes]) for key, nodes in theirs.items()
+        is_equal([node.schema for node in own[key]], [node.schema for node in nodes]) for key, nodes in theirs.items()
     )
     return name if is_kept and node.required & set(theirs) == above.required & set(theirs) else None
 
@@ -351,7 +351,7 @@ def names_fields(node: Node) -> bool:
     if "object" not in node.kinds or any(keyword in node.says for keyword in ("$ref", "const", "enum")):
         return False
     fields = node.fields
-    beside = [branch for keyword in ("allOf", "anyOf", "oneOf") for branch in node.each(keyword)]
+    beside = [branch for keyword in ("allOf", "anyOf", "oneOf") for branch in node.get_subschemas(keyword)]
     return bool(fields) and all("type" not in one.says and one.narrows(fields) for one in beside)
 
 

@@ -8,13 +8,13 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.errors import Fault
-from acpgen.input.equality import by_key, kind_of, whole
+from acpgen.input.equality import by_key, kind_of, to_integer
 from acpgen.input.expressions import expression
 from acpgen.input.faults import MALFORMED_KEYWORD
 from acpgen.input.schema_nodes import ALL_KINDS, OBJECTS, Node
 from acpgen.input.tagged_unions import is_of_type, values
 from acpgen.input.walk import ASSERTIONS, BY_KIND, is_object
-from acpgen.meaning.definition_order import referred
+from acpgen.meaning.definition_order import list_references
 from acpgen.meaning.limits import OF_NUMBERS
 from acpgen.meaning.subsumption import are_apart, implies, is_idle, is_within, meet, narrowest, of_type
 
@@ -74,14 +74,14 @@ def type_of(notes: Notes, node: Node, *, is_definition: bool = False) -> ir.Type
         if index != narrowest_index and not implies(candidates[narrowest_index], candidate):
             notes.unenforced.append(candidate.at if candidate.at != node.at else f"{node.at}/$ref")
     if narrowest_index == len(candidates) - 1:
-        return _own(notes, own)
+        return _read_own(notes, own)
     notes.leave(own, {"type"} if is_within(candidates[narrowest_index], own) else set(), node.kinds)
     if narrowest_index < len(unions):
-        return _any_of(notes, node, *unions[narrowest_index], is_definition=is_definition)
+        return _read_any_of(notes, node, *unions[narrowest_index], is_definition=is_definition)
     return type_of(notes, candidates[narrowest_index], is_definition=is_definition)
 
 
-def plain(notes: Notes, node: Node, kind: str) -> ir.Type:
+def read_kind(notes: Notes, node: Node, kind: str) -> ir.Type:
     """The type of the values of one JSON type that a schema accepts."""
     match kind:
         case "null" | "boolean":
@@ -105,19 +105,19 @@ def plain(notes: Notes, node: Node, kind: str) -> ir.Type:
 
 def extra(notes: Notes, node: Node) -> ir.Type:
     """The type of undeclared fields. With `patternProperties`, the union of all schemas that may apply to a field."""
-    patterns, rest = node.named("patternProperties"), node.inside("additionalProperties")
-    return _either(notes, [*patterns.values(), rest]) if patterns else type_of(notes, rest)
+    patterns, rest = node.get_subschema_map("patternProperties"), node.get_subschema("additionalProperties")
+    return _join_types(notes, [*patterns.values(), rest]) if patterns else type_of(notes, rest)
 
 
 # --- JSON types ------------------------------------------------------------------------------------------------------
 
 
-def _own(notes: Notes, node: Node) -> ir.Type:
+def _read_own(notes: Notes, node: Node) -> ir.Type:
     """The type that `type` and its sibling keywords describe."""
     if "type" not in node.says:
         notes.leave(node, set())
         return ir.Anything()
-    members = [plain(notes, node, name) for name in sorted(node.types, key="null".__eq__)]
+    members = [read_kind(notes, node, name) for name in sorted(node.types, key="null".__eq__)]
     return _union(members)
 
 
@@ -131,7 +131,7 @@ def _number(notes: Notes, node: Node, *, is_integer: bool) -> ir.Number:
 
 def _count(node: Node, keyword: str) -> int | None:
     """The value of a length limit as an integer, `None` if absent; JSON Schema admits 2.0 for 2."""
-    return whole(node.says[keyword]) if keyword in node.says else None
+    return to_integer(node.says[keyword]) if keyword in node.says else None
 
 
 def _string(notes: Notes, node: Node) -> ir.String:
@@ -149,7 +149,7 @@ def _string(notes: Notes, node: Node) -> ir.String:
 def _array(notes: Notes, node: Node) -> ir.Array | ir.Tuple:
     least, most = _count(node, "minItems"), _count(node, "maxItems")
     unique = node.says.get("uniqueItems") is True
-    prefix, rest = node.each("prefixItems")[:most], node.inside("items")
+    prefix, rest = node.get_subschemas("prefixItems")[:most], node.get_subschema("items")
     is_full = most is not None and most <= len(prefix)
     if prefix and rest.refuses_all:
         is_full, most = True, len(prefix) if most is None else min(most, len(prefix))
@@ -166,7 +166,7 @@ def _array(notes: Notes, node: Node) -> ir.Array | ir.Tuple:
         notes.leave(node, {*handled, "prefixItems", "items"}, _ARRAYS)
         return ir.Array(type_of(notes, prefix[0]), least, most, unique)
     notes.leave(node, handled, _ARRAYS)  # entries may be missing at the end, which no type can say
-    return ir.Array(_either(notes, judges), least, most, unique)
+    return ir.Array(_join_types(notes, judges), least, most, unique)
 
 
 # --- constants and unions --------------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ def _constants(notes: Notes, node: Node) -> ir.Type:
     matching = [value for value in constants if is_of_type(value, node.says)]
     if any(isinstance(value, dict | list) for value in matching):
         notes.unenforced.append(f"{node.at}/{'const' if 'const' in node.says else 'enum'}")
-        return _any_like(matching)
+        return _widen_constants(matching)
     if not matching:
         return ir.Nothing()
     scalars = tuple(value for value in matching if value is not None)
@@ -189,7 +189,7 @@ def _constants(notes: Notes, node: Node) -> ir.Type:
     return ir.Constant(tuple(matching))
 
 
-def _any_like(constants: list[object]) -> ir.Type:
+def _widen_constants(constants: list[object]) -> ir.Type:
     """A type of all values that have the JSON type of one of the constants."""
     kinds = {kind_of(value) for value in constants}
     scalars = tuple(value for value in constants if isinstance(value, str | int | float))
@@ -206,17 +206,17 @@ def _any_like(constants: list[object]) -> ir.Type:
 def _unions(node: Node) -> list[tuple[str, list[Node]]]:
     """The unions directly in a schema; the `type` beside them is added to branches without one."""
     return [
-        (keyword, [of_type(branch, node) for branch in node.each(keyword)])
+        (keyword, [of_type(branch, node) for branch in node.get_subschemas(keyword)])
         for keyword in ("oneOf", "anyOf")
         if node.says.get(keyword)
     ]
 
 
-def _any_of(notes: Notes, node: Node, keyword: str, branches: list[Node], *, is_definition: bool) -> ir.Type:
+def _read_any_of(notes: Notes, node: Node, keyword: str, branches: list[Node], *, is_definition: bool) -> ir.Type:
     before = len(notes.unenforced)
     branch_types = [type_of(notes, branch) for branch in branches]
     is_exact = len(notes.unenforced) == before and notes.are_exact(
-        name for one in branch_types for name in referred(one)
+        name for one in branch_types for name in list_references(one)
     )
     types = _distinct(branch_types, flat=keyword == "anyOf")
     is_exclusive = keyword == "oneOf" and not are_apart(branches)
@@ -235,7 +235,7 @@ def _with_constants_together(types: list[ir.Type]) -> list[ir.Type]:
     return [together if index in places else one for index, one in enumerate(types) if index not in places[1:]]
 
 
-def _either(notes: Notes, nodes: list[Node]) -> ir.Type:
+def _join_types(notes: Notes, nodes: list[Node]) -> ir.Type:
     """The union of the types of several schemas, for a keyword that is itself recorded as unenforced."""
     before = len(notes.unenforced)
     types = _distinct([type_of(notes, node) for node in nodes], flat=True)

@@ -36,10 +36,10 @@ def understand(
 
     def make() -> tuple[ir.Protocol, Bundle]:
         from acpgen.bundle.bundle import bundle
-        from acpgen.input.step_budget import bounded
+        from acpgen.input.step_budget import limit_steps
         from acpgen.meaning.lower import lower
 
-        with bounded(protocol.documents[0].path, protocol.size):
+        with limit_steps(protocol.documents[0].path, protocol.size):
             bundled = bundle(protocol, names=names, shared=shared, methods=methods)
             return lower(bundled, keep_unknown=keep_unknown), bundled
 

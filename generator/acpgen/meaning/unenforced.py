@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from acpgen.errors import counted
+from acpgen.errors import count_noun
 from acpgen.input.drafts import as_written
 from acpgen.input.expressions import expression, patterns_of
 from acpgen.input.walk import leading_to, reachable, references
@@ -28,11 +28,11 @@ def gaps(protocol: ir.Protocol, bundle: Bundle) -> Gaps:
     """The unenforced keywords of the definitions of a protocol, as places in the schema files; definitions without any are omitted."""
     return {
         name: {as_written(place, bundle.sources): gap for place, gap in places.items()}
-        for name, places in unchecked(protocol, bundle).items()
+        for name, places in find_unchecked(protocol, bundle).items()
     }
 
 
-def unchecked(protocol: ir.Protocol, bundle: Bundle) -> Mapping[str, Mapping[str, str]]:
+def find_unchecked(protocol: ir.Protocol, bundle: Bundle) -> Mapping[str, Mapping[str, str]]:
     """The places of patterns that nothing checks, with the reason, by definition.
 
     A definition has its own places, and those reachable only through its schema, not through its type; definitions without any are
@@ -51,7 +51,7 @@ def unchecked(protocol: ir.Protocol, bundle: Bundle) -> Mapping[str, Mapping[str
         for name in met
     }
 
-    def left(name: str) -> Mapping[str, str]:
+    def find_unchecked_types(name: str) -> Mapping[str, str]:
         reachable_types = reachable(
             [name], lambda one: types_of(protocol.definitions[one]) if one in protocol.definitions else ()
         )
@@ -59,7 +59,7 @@ def unchecked(protocol: ir.Protocol, bundle: Bundle) -> Mapping[str, Mapping[str
         return {at: gap for one in met if one in {judged[name], *beyond} for at, gap in gaps[one].items()}
 
     doubtful = leading_to([name for name, places in gaps.items() if places], referred)
-    return {name: places for name in candidates if judged[name] in doubtful and (places := left(name))}
+    return {name: places for name in candidates if judged[name] in doubtful and (places := find_unchecked_types(name))}
 
 
 def _judging(definition: ir.Definition, bundle: Bundle) -> str:
@@ -76,9 +76,9 @@ def describe_gaps(label: str, gaps_by_name: Gaps) -> tuple[str, ...]:
     if not every:
         return ()
     head = (
-        f"{label}: no validator here enforces {counted(len(every), 'pattern')} of {counted(len(gaps_by_name), 'definition')}; "
+        f"{label}: no validator here enforces {count_noun(len(every), 'pattern')} of {count_noun(len(gaps_by_name), 'definition')}; "
         f"the package lists every place in UNENFORCED."
     )
     lines = [f"  {place}: {gap}" for place, gap in [*every.items()][:FEW]]
     rest = len(every) - FEW
-    return (head, *lines, *([f"  and {counted(rest, 'more pattern')}"] if rest > 0 else []))
+    return (head, *lines, *([f"  and {count_noun(rest, 'more pattern')}"] if rest > 0 else []))

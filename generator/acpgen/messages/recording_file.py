@@ -47,7 +47,7 @@ class Tape:
         """Write a whole line."""
         if self._most is not None and self._written and self._written + len(line) > self._most:
             self.close()
-            self._next()
+            self._open_next()
         self._file.write(line)
         self._written += len(line)
 
@@ -76,7 +76,7 @@ class Tape:
         if kind is not None and not self._written and not self._number:  # the program was never started
             self._remove(*self._made.pop())
 
-    def _next(self) -> None:
+    def _open_next(self) -> None:
         while True:
             self._number += 1
             path = self._path.with_name(f"{self._path.stem}.{self._number}{self._path.suffix}")
@@ -97,7 +97,7 @@ class Tape:
 
     def _begin(self, path: Path) -> None:
         flags = os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-        standing = _ours_to_fill(path)
+        standing = _find_device(path)
         descriptor = os.open(path, flags if standing is not None else flags | os.O_CREAT | os.O_EXCL, 0o600)
         state = os.fstat(descriptor)
         if standing is not None and not os.path.samestat(standing, state):  # exchanged after it was looked at
@@ -108,7 +108,7 @@ class Tape:
         self._written = 0
 
 
-def _ours_to_fill(path: Path) -> os.stat_result | None:
+def _find_device(path: Path) -> os.stat_result | None:
     """The status of a path that is a device or pipe of this user, which has no content to lose; `None` for any other."""
     try:
         state = path.lstat()

@@ -314,10 +314,10 @@ class _Schemas:
         key = (id(place.schema), place.definition, place.member)
         if key not in memo:
             memo[key] = {}  # what leads back here adds nothing
-            memo[key] = self._collected(place, members, memo)
+            memo[key] = self._collect_once(place, members, memo)
         return memo[key]
 
-    def _collected(self, place: _Place, members: Mapping[str, Any] | None, memo: _Memo) -> _Leaves | None:
+    def _collect_once(self, place: _Place, members: Mapping[str, Any] | None, memo: _Memo) -> _Leaves | None:
         schema = place.schema
         if not is_object(schema):
             return {}

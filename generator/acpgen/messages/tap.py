@@ -111,7 +111,7 @@ class Listener:
 
     def _run(self) -> None:
         try:
-            while (chunk := self._next()) is not None:
+            while (chunk := self._take_chunk()) is not None:
                 self._take(chunk)
                 if not self._waiting:
                     self._rest()
@@ -125,7 +125,7 @@ class Listener:
                 self._dead = True
                 self._waiting.clear()
 
-    def _next(self) -> Chunk | None:
+    def _take_chunk(self) -> Chunk | None:
         with self._ready:
             while not self._waiting and not self._closed:
                 self._ready.wait()
@@ -164,9 +164,9 @@ class Splitter:
         if chunk.sender not in self._framed and not self._is_told_apart(chunk.sender, buffer):
             return
         headers = self._framed.get(chunk.sender)
-        yield from self._lines(chunk, buffer) if headers is None else self._after_headers(chunk.sender, buffer, headers)
+        yield from self._lines(chunk, buffer) if headers is None else self._read_body(chunk.sender, buffer, headers)
 
-    def rest(self) -> Generator[tuple[str, bytes | str]]:
+    def flush_rest_rest(self) -> Generator[tuple[str, bytes | str]]:
         """Yield what remains at the end without a line end."""
         for sender, buffer in self._parts.items():
             if sender in self._broken:
@@ -187,7 +187,7 @@ class Splitter:
             self._framed[sender] = None
         return True
 
-    def _after_headers(self, sender: str, buffer: bytearray, headers: Headers) -> Generator[tuple[str, bytes | str]]:
+    def _read_body(self, sender: str, buffer: bytearray, headers: Headers) -> Generator[tuple[str, bytes | str]]:
         data = bytes(buffer)
         buffer.clear()
         if sender in self._broken:
@@ -251,7 +251,7 @@ class Watcher:
         """Observe the rest at the end."""
         if self._monitor is None:
             return
-        for sender, line in self._splitter.rest():
+        for sender, line in self._splitter.flush_rest_rest():
             if isinstance(line, str):
                 self._lose(self._monitor, line)
             else:
@@ -301,7 +301,7 @@ class Recorder:
         """Write the messages that a chunk completes."""
         at = datetime.fromtimestamp(chunk.at, UTC).isoformat(timespec="milliseconds")
         for sender, line in self._splitter.messages(chunk):
-            self._file.write(self._recorded(sender, line, at))
+            self._file.write(self._record(sender, line, at))
 
     def flush(self) -> None:
         """Flush what is written so far, so that it can be read and survives the process."""
@@ -310,11 +310,11 @@ class Recorder:
     def finish(self) -> None:
         """Write the rest at the end."""
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        for sender, line in self._splitter.rest():
-            self._file.write(self._recorded(sender, line, at))
+        for sender, line in self._splitter.flush_rest_rest():
+            self._file.write(self._record(sender, line, at))
         self._file.flush()
 
-    def _recorded(self, sender: str, line: bytes | str, at: str) -> bytes:
+    def _record(self, sender: str, line: bytes | str, at: str) -> bytes:
         name = _name_program(sender, self._sides())
         return write_gap(name, at) if isinstance(line, str) else write_record(name, self._redact(sender, line), at)
 

@@ -191,7 +191,7 @@ def judge_lines(
         judges = _make_judges(strict, () if is_named else protocols.values())
         message = _Message(value, judges, sides, open_, speaker)
         spoken = (
-            embedded.versions.spoken(message.version, protocols, strict, is_fixed=fixed)
+            embedded.versions.choose_version(message.version, protocols, strict, is_fixed=fixed)
             if message.is_handshake
             else strict
         )
@@ -253,7 +253,7 @@ class _Message:
                 open_.ask(self.sender, item["id"], item["method"])
             if kind in ("request", "notification") and item is value:
                 self.method = item["method"]
-        if is_object(value) and self.kind in ("result", "error") and len(self._asked_by(value)) == 1:
+        if is_object(value) and self.kind in ("result", "error") and len(self._find_requesters(value)) == 1:
             self.method = open_.answer(self.peer, value.get("id")) or ""
         if is_object(value) and self.method == "initialize":
             body = value.get("result" if self.kind == "result" else "params")
@@ -273,7 +273,7 @@ class _Message:
                 return next(side for side in sides if side != other)
         return None
 
-    def _asked_by(self, item: Mapping[str, Any]) -> list[str]:
+    def _find_requesters(self, item: Mapping[str, Any]) -> list[str]:
         """The sides that may have sent the request of this response."""
         return self.open.askers(item.get("id"), self.askers)
 
@@ -291,23 +291,23 @@ class _Message:
         name = (line.number, self.sender, self.kind, self.method)
         if strict is None:
             return LineVerdict(*name, note=embedded.versions.NO_SCHEMA, end=line.end)
-        unjudged = self._unjudged(strict)
+        unjudged = self._list_unjudged(strict)
         problems = strict.judge(
             self.value,
             sender=self.sender,
             method=self.method or None,
-            pending=self._answered if self.kind == "batch" else None,
+            pending=self._find_answered_method if self.kind == "batch" else None,
         )
         wrong = tuple(_make_problem(problem) for problem in problems if problem.pointer not in unjudged)
         return LineVerdict(*name, wrong, "; ".join(dict.fromkeys(unjudged.values())), line.end)
 
-    def _answered(self, id_: object) -> str | None:
+    def _find_answered_method(self, id_: object) -> str | None:
         """The method of the request that an item of a batch answers."""
         if len(self.open.askers(id_, self.askers)) == 1:
             self._methods[_make_key(id_)] = self.open.answer(self.peer, id_)
         return self._methods.get(_make_key(id_))
 
-    def _unjudged(self, strict: Strict) -> dict[str, str]:
+    def _list_unjudged(self, strict: Strict) -> dict[str, str]:
         """Reasons why parts are not judged, by the place that the schema would report."""
         if not is_array(self.value):
             reasons = [("", self.value)]
@@ -321,7 +321,7 @@ class _Message:
         if kind in ("request", "notification"):
             method = item["method"]
         elif kind == "result":
-            askers = self._asked_by(item)
+            askers = self._find_requesters(item)
             method = self.method or (
                 self.open.methods[askers[0], _make_key(item.get("id"))] if len(askers) == 1 else ""
             )
@@ -385,7 +385,7 @@ def fold_repeats(verdicts: Iterable[LineVerdict]) -> Iterator[LineVerdict]:
         count = folding.take(verdict.mark, verdict)
         if count:
             yield replace(verdict, count=count)
-    for verdict, count in folding.rest():
+    for verdict, count in folding.list_omitted():
         yield replace(verdict, count=count)
 
 

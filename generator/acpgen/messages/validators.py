@@ -164,7 +164,7 @@ def is_too_large(error: ValueError) -> bool:
 
 def cite_requirements(requirements: Sequence[int | str]) -> str:
     """The requirements behind a breach, in a line of text."""
-    text: str = embedded.monitor.cited(requirements)
+    text: str = embedded.monitor.cite(requirements)
     return text
 
 

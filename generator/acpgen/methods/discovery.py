@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from acpgen import ir
-from acpgen.errors import Fault, Faults, shown
+from acpgen.errors import Fault, Faults, show
 from acpgen.input.schema_nodes import Node, Schemas
 from acpgen.input.walk import Schema
 from acpgen.methods.faults import NO_METHODS, UNUSED_RULE
@@ -21,11 +21,11 @@ from acpgen.methods.payload_locations import (
     Reader,
     find_params,
     find_property,
+    get_written_name,
+    is_optional_result,
     is_same,
-    may_lack,
     one_of,
     says_nothing,
-    written_name,
 )
 from acpgen.methods.profile import FRAMES, Kind, Profile, Rule
 from acpgen.naming.identifiers import class_name
@@ -128,8 +128,8 @@ def bind(calls: Calls, schemas: Schemas, envelope: ir.Envelope) -> tuple[ir.Meth
                 result=_name(call.result, schemas),
                 omitted=find_omitted(schemas, params, envelope, is_optional=call.is_optional),
                 optional_result=call.has_optional_result,
-                unstable=_said(call.message, "x-unstable") is True,
-                doc=str(_said(call.message, "description") or ""),
+                unstable=_read_keyword(call.message, "x-unstable") is True,
+                doc=str(_read_keyword(call.message, "description") or ""),
                 at=call.message.at,
             )
         )
@@ -152,9 +152,9 @@ def find_omitted(schemas: Schemas, name: str | None, envelope: ir.Envelope, *, i
     return "array" if "array" in params.kinds else "object"
 
 
-def _said(message: Node, keyword: str) -> Any:
+def _read_keyword(message: Node, keyword: str) -> Any:
     """The value of a keyword in a message, or in the last of its inline parts that has it."""
-    saying = [one.says[keyword] for one in (message, *reversed(message.each("allOf"))) if keyword in one.says]
+    saying = [one.says[keyword] for one in (message, *reversed(message.get_subschemas("allOf"))) if keyword in one.says]
     return saying[0] if saying else None
 
 
@@ -203,7 +203,7 @@ class _Finder:
             doubled=tuple(doubled),
             unbound=tuple(self._unbound(messages, names)),
             unsent=tuple(dict.fromkeys(unsent)),
-            beyond=tuple(text for message in ordered for text in self._beyond(message)),
+            beyond=tuple(text for message in ordered for text in self._list_extra_members(message)),
             unmatched=tuple(
                 UNUSED_RULE(at=f"{profile.at}#{plain_pointer(*keys)}", what_for=why) for keys, why in unused
             ),
@@ -229,7 +229,7 @@ class _Finder:
         places: dict[tuple[str, Kind], int] = {}
 
         def is_union(message: Message) -> bool:
-            return not message.place.keys and written_name(message.place) in unions
+            return not message.place.keys and get_written_name(message.place) in unions
 
         for message in sorted(ordered, key=is_union):
             call = self._call(replace(message, stem="") if is_union(message) else message)
@@ -252,7 +252,7 @@ class _Finder:
             if node not in messages and unbound_methods and unbound_methods.isdisjoint(methods):
                 yield f"{node.at} ({', '.join(sorted(map(str, unbound_methods)))})"
 
-    def _beyond(self, message: Message) -> Iterator[str]:
+    def _list_extra_members(self, message: Message) -> Iterator[str]:
         """Yield members that a message requires in addition to those of its frame."""
         if message.rule.spelled:
             return
@@ -268,7 +268,7 @@ class _Finder:
                 stem = self.read.rule_stem(rule, node)
                 if stem is not None and (rule.spelled or self.read.method(node, rule) is not None):
                     yield Message(node, rule, stem)
-        for union in self.schemas.values() if "*" in rule.unions else self.read.named(rule.unions):
+        for union in self.schemas.values() if "*" in rule.unions else self.read.get_definitions(rule.unions):
             for branch in self.read.branches(union):
                 if self.read.method(branch, rule) is None or ("*" in rule.unions and not branch.keys):
                     continue
@@ -281,20 +281,20 @@ class _Finder:
     def _senders(self, messages: Mapping[Node, Message]) -> Mapping[Node, set[ir.Side]]:
         """The senders of each message, as far as unions state them."""
         senders: dict[Node, set[ir.Side]] = {}
-        for side, unions in self._sent(messages).items():
-            for union in self.read.named(unions):
+        for side, unions in self._find_sent_unions(messages).items():
+            for union in self.read.get_definitions(unions):
                 for message in self.read.branches(union):
                     senders.setdefault(message, set()).add(side)
         return senders
 
-    def _sent(self, messages: Mapping[Node, Message]) -> Mapping[ir.Side, tuple[str, ...]]:
+    def _find_sent_unions(self, messages: Mapping[Node, Message]) -> Mapping[ir.Side, tuple[str, ...]]:
         """The unions of what each side sends; for a guess, those whose names begin with a side and end with their kind of content."""
         if self.profile.how != "guessed":
             return self.profile.sent
         unions_by_side: dict[ir.Side, list[str]] = {}
         for node in self.schemas.values():
             branches = list(self.read.branches(node))
-            match = re.fullmatch(r"([A-Z][a-z]+)(?:Request|Notification|Event|Message)s?", written_name(node))
+            match = re.fullmatch(r"([A-Z][a-z]+)(?:Request|Notification|Event|Message)s?", get_written_name(node))
             if branches == [node] and (match is None or match[1] not in ("Client", "Server")):
                 continue
             if match and branches and all(branch in messages for branch in branches):
@@ -312,7 +312,7 @@ class _Finder:
     def _call(self, message: Message) -> Call:
         """The call of a message. Its side is the one in the profile, empty if it has none."""
         rule, place = message.rule, message.place
-        name = _spelled(message.stem, rule.spelled) if rule.spelled else self.read.method(place, rule) or ""
+        name = _spell(message.stem, rule.spelled) if rule.spelled else self.read.method(place, rule) or ""
         params = find_params(message)
         is_optional = bool(rule.spelled) or rule.params not in place.required
         side = self.profile.handled.get(name) or rule.side
@@ -321,10 +321,10 @@ class _Finder:
         results = (self.read.payload(one, message.stem, about, place) for one in templates)
         result = next((one for one in results if one is not None), None)
         result = None if result is None or says_nothing(result) else result
-        return Call(name, rule.kind, side, place, params, result, is_optional, may_lack(result))
+        return Call(name, rule.kind, side, place, params, result, is_optional, is_optional_result(result))
 
 
-def _spelled(stem: str, how: str) -> str:
+def _spell(stem: str, how: str) -> str:
     """A name in another spelling: `GetThing` as `getThing`, `get_thing` or `get-thing`."""
     words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", stem) or [stem]
     if how == "as-is":
@@ -344,23 +344,23 @@ def _find_unused(
     profile = reader.profile
     for name, side in profile.handled.items():
         if name not in methods:
-            yield ("handled", side), f"the schema has no method {shown(name)}"
+            yield ("handled", side), f"the schema has no method {show(name)}"
     for name in profile.results:
         if name not in methods:
-            yield ("results", name), f"the schema has no method {shown(name)}"
+            yield ("results", name), f"the schema has no method {show(name)}"
     for name, members in profile.alternatives.items():
         if reader.schemas.written.get(name) != one_of(members):
-            names = " and ".join(map(shown, members))
-            yield ("alternatives", name), f"the schema lacks one of {names}, or has a definition {shown(name)} itself"
+            names = " and ".join(map(show, members))
+            yield ("alternatives", name), f"the schema lacks one of {names}, or has a definition {show(name)} itself"
     places = [("results", name, place) for name, place in profile.results.items()]
     places += [("methods", name, place) for name, one in profile.listed.items() for place in (one.params, one.result)]
     for key, name, place in places:
         if place and reader.payload(place) is None:
-            yield (key, name), f"the schema has no definition or property {shown(place)}"
+            yield (key, name), f"the schema has no definition or property {show(place)}"
     for side, names_ in profile.sent.items():
         for name in names_:
             if not _is_union(reader, name):
-                yield ("sent", side), f"the schema has no union {shown(name)}"
+                yield ("sent", side), f"the schema has no union {show(name)}"
     for index, match in enumerate(matches):
         for keys, why in _of_rule(reader, *match):
             yield ("messages", str(index), *keys), why
@@ -368,7 +368,7 @@ def _find_unused(
 
 def _is_union(reader: Reader, name: str) -> bool:
     """Whether the schema has a union with this name; one of a single message may be written as the message."""
-    return any(node.union is not None or reader.is_message(node) for node in reader.named([name]))
+    return any(node.union is not None or reader.is_message(node) for node in reader.get_definitions([name]))
 
 
 def _of_rule(
@@ -376,16 +376,16 @@ def _of_rule(
 ) -> Iterator[tuple[tuple[str, ...], str]]:
     missing = [name for name in rule.unions if name != "*" and not _is_union(reader, name)]
     for name in missing:
-        yield (), f"the schema has no union {shown(name)}"
+        yield (), f"the schema has no union {show(name)}"
     if missing:
         return
     if not messages:
         is_named = rule.named and any(reader.rule_stem(rule, node) for node in reader.schemas.values())
         if rule.named and not is_named:
-            yield (), f"the schema has no definition that is called like {shown(rule.named)}"
+            yield (), f"the schema has no definition that is called like {show(rule.named)}"
             return
-        subject = f"the definitions called like {shown(rule.named)}" if rule.named else "the branches of the unions"
-        yield (), f"{subject} have no property {shown(rule.method)} that is a constant, so none is a message"
+        subject = f"the definitions called like {show(rule.named)}" if rule.named else "the branches of the unions"
+        yield (), f"{subject} have no property {show(rule.method)} that is a constant, so none is a message"
     elif not own:
         yield (), "rules before this one find each message that it would find"
     else:
@@ -394,4 +394,4 @@ def _of_rule(
                 reader.payload(template, one.stem, reader.params_name(find_params(one)), one.place) for one in own
             )
             if all(result is None for result in results):
-                yield ("results", str(place)), f"for no message of this rule the schema has {shown(template)}"
+                yield ("results", str(place)), f"for no message of this rule the schema has {show(template)}"

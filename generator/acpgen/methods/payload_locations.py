@@ -35,12 +35,12 @@ class Reader:
         self.profile = profile
         self.written: dict[str, list[Node]] = {}
         for node in schemas.values():
-            for name in dict.fromkeys((written_name(node), node.owner)):
+            for name in dict.fromkeys((get_written_name(node), node.owner)):
                 self.written.setdefault(name, []).append(node)
 
     def rule_stem(self, rule: Rule, definition: Node) -> str | None:
         """The value of `{name}` of a rule in the name of a definition, in its file or in the bundle."""
-        return rule.stem(written_name(definition)) or rule.stem(definition.owner)
+        return rule.stem(get_written_name(definition)) or rule.stem(definition.owner)
 
     def is_message(self, node: Node) -> bool:
         """Whether a schema has a method member that some rule accepts."""
@@ -62,7 +62,7 @@ class Reader:
     def stem(self, message: Node) -> str:
         """The name of a message, from its title or definition, without the suffix for its kind."""
         is_titled = message.keys and "title" in message.says
-        name = message.text("title") if is_titled else written_name(self.definition(message))
+        name = message.text("title") if is_titled else get_written_name(self.definition(message))
         return next((name.removesuffix(end) for end in _ENDS if name.endswith(end)), name)
 
     def definition(self, node: Node) -> Node:
@@ -72,7 +72,7 @@ class Reader:
     def params_name(self, params: Node | None) -> str:
         """The name of the params' definition, without the suffix `Params`."""
         definition = None if params is None else params.referred if params.keys else params
-        return "" if definition is None else written_name(definition).removesuffix("Params")
+        return "" if definition is None else get_written_name(definition).removesuffix("Params")
 
     def payload(self, template: str, stem: str = "", params: str = "", message: Node | None = None) -> Node | None:
         """The payload that a template names; `None` if there is no such definition or property."""
@@ -99,7 +99,7 @@ class Reader:
         parents = [(place_parts(one.at)[:-1], one) for one in candidates]
         return next((one for place, one in parents if place == group), min(parents, key=lambda each: len(each[0]))[1])
 
-    def named(self, names: Sequence[str]) -> list[Node]:
+    def get_definitions(self, names: Sequence[str]) -> list[Node]:
         """The definitions with these names."""
         return [node for name in names for node in self.written.get(name, ())]
 
@@ -134,10 +134,10 @@ def find_property(node: Node, name: str, *, is_message: bool = False) -> Node | 
 def _find_property(node: Node, name: str, cache: dict[Node, Node | None], *, is_message: bool) -> Node | None:
     """Find a property with a `cache` of the schemas visited."""
     if node not in cache:
-        cache[node] = node.named("properties").get(name)
+        cache[node] = node.get_subschema_map("properties").get(name)
         references = [] if node.target is None else [node.schemas[node.target]]
-        inline = [part for part in node.each("allOf") if "$ref" not in part.says]
-        for part in (*inline, *references, *(part for part in node.each("allOf") if part not in inline)):
+        inline = [part for part in node.get_subschemas("allOf") if "$ref" not in part.says]
+        for part in (*inline, *references, *(part for part in node.get_subschemas("allOf") if part not in inline)):
             cache[node] = cache[node] or _find_property(part, name, cache, is_message=is_message)
         if cache[node] is None and not is_message:
             each = [_find_property(branch, name, cache, is_message=False) for branch in node.branches]
@@ -146,7 +146,7 @@ def _find_property(node: Node, name: str, cache: dict[Node, Node | None], *, is_
     return cache[node]
 
 
-def may_lack(result: Node | None) -> bool:
+def is_optional_result(result: Node | None) -> bool:
     """Whether a response may lack the property of its result."""
     if result is None or result.keys[-2:-1] != ("properties",):
         return False
@@ -171,7 +171,7 @@ def says_nothing(node: Node) -> bool:
     return not node.demands or (node.demands == frozenset({"type"}) and is_any)
 
 
-def written_name(definition: Node) -> str:
+def get_written_name(definition: Node) -> str:
     """The name of a definition in its file, which may differ from the one in the bundle."""
     parts = place_parts(definition.at)
     return parts[-1] if parts else definition.owner

@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from acpgen import resources
-from acpgen.errors import Fault, Faults, did_you_mean, shown
+from acpgen.errors import Fault, Faults, did_you_mean, show
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.form import Form, FormError
 from acpgen.input.load import decode, read_bytes
@@ -120,16 +120,16 @@ def choose(documents: Documents, named: Profile | None = None) -> Profile:
         return named
     values = [document.value for document in documents.documents if is_object(document.value)]
     for name in names():
-        candidate = built_in(name)
+        candidate = read_built_in(name)
         if candidate.document is not None and any(is_document(value, candidate.document) for value in values):
             return replace(candidate, how="evident")
     definition_names = {name for value in values for name in _definitions(value)}
     marks = any(_marks(value) for value in values)
     for name in names():
-        candidate = built_in(name)
+        candidate = read_built_in(name)
         if candidate.evidence and definition_names.issuperset(candidate.evidence) and candidate.marked == marks:
             return replace(candidate, how="marked" if candidate.marked else "evident")
-    return MARKED if marks else replace(built_in(_GUESS), how="guessed")
+    return MARKED if marks else replace(read_built_in(_GUESS), how="guessed")
 
 
 def is_document(value: Mapping[str, Any], kind: Document) -> bool:
@@ -144,7 +144,7 @@ def names() -> tuple[str, ...]:
 
 
 @cache
-def built_in(name: str) -> Profile:
+def read_built_in(name: str) -> Profile:
     """A built-in profile. Raises `Faults` if there is none with this name."""
     if name != _GUESS and name not in names():
         raise Faults([UNKNOWN_NAME(at="--methods", kind="profile", name=name, hint=did_you_mean(name, names()))])
@@ -200,19 +200,19 @@ def _contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
     for keys, side in named_sides:
         if side not in sides:
             yield wrong(
-                f"the side {shown(side)} is not among 'sides'", f"{did_you_mean(side, sides)} Or list it".strip(), *keys
+                f"the side {show(side)} is not among 'sides'", f"{did_you_mean(side, sides)} Or list it".strip(), *keys
             )
     handled: set[str] = set()
     for side, names_ in table.get("handled", {}).items():
         for index, method in enumerate(names_):
             if method in handled:
                 remedy = "Leave it with one side, or with none if either side may send it"
-                yield wrong(f"{shown(method)} is handled twice", remedy, "handled", side, str(index))
+                yield wrong(f"{show(method)} is handled twice", remedy, "handled", side, str(index))
             handled.add(method)
     for keys, rule in rules:
         for key, member in _members(envelope, rule["kind"]).items():
             if rule.get(key, member) != member:
-                reason = f"a {rule['kind']} of the envelope '{envelope}' holds its {key} in {member!r}, not in {shown(rule[key])}"
+                reason = f"a {rule['kind']} of the envelope '{envelope}' holds its {key} in {member!r}, not in {show(rule[key])}"
                 remedy = f"Leave {key!r} out, or name another envelope. Messages of any other form cannot be read"
                 yield wrong(reason, remedy, *keys, key)
         if rule["kind"] == "notification" and "results" in rule:
@@ -222,7 +222,7 @@ def _contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
             braced = (part.partition("}")[0] for part in place.split("{")[1:])
             unknown = next((word for word in braced if word not in ("name", "params")), None)
             if unknown is not None:
-                reason = f"{shown('{' + unknown + '}')} stands for nothing"
+                reason = f"{show('{' + unknown + '}')} stands for nothing"
                 yield wrong(reason, "Use '{name}' or '{params}', or no braces", *keys, "results", str(number))
 
 
@@ -262,6 +262,6 @@ _FORM: Final = Form(resources.profiles() / "profile.schema.json")
 def _form_fault(error: FormError, at: str) -> Fault:
     place = f"{at}#{plain_pointer(*error.path)}"
     if error.known is not None:
-        return _bad(place, f"there is no key {shown(error.path[-1])} here", did_you_mean(error.path[-1], error.known))
+        return _bad(place, f"there is no key {show(error.path[-1])} here", did_you_mean(error.path[-1], error.known))
     reason = f"this must be {error.expected}" if error.expected else error.reason.removesuffix(".")
     return _bad(place, reason, error.description or "Correct it as 'profile.schema.json' says")

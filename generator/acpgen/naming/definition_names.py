@@ -18,7 +18,7 @@ from acpgen.input.step_budget import spend
 from acpgen.input.tagged_unions import lone_reference
 from acpgen.input.walk import DEFINITIONS, Schema, demands, is_array, is_object, schemas_in
 from acpgen.naming.identifiers import class_name
-from acpgen.naming.qualifiers import counted
+from acpgen.naming.qualifiers import number_names
 from acpgen.pointers import reference_to, target
 
 Kind: TypeAlias = Literal["member", "inner", "place", "root"]
@@ -79,14 +79,16 @@ class _Settling:
 
     def run(self) -> None:
         self._take_chosen_names()
-        self._members(self._merged(self._of("member"), self._last))
-        inner = self._merged(self._of("inner"), self._last)
-        for key, name in _inner_names({key: self.claims[key].parts for key in inner}, set(self.taken)).items():
+        self._members(self._merge(self._of("member"), self._get_last_key))
+        inner = self._merge(self._of("inner"), self._get_last_key)
+        for key, name in _name_inner_definitions(
+            {key: self.claims[key].parts for key in inner}, set(self.taken)
+        ).items():
             self._take(key, [name])
         for key in self._of("place"):
             claim = self.claims[key]
             self._take(key, [claim.wanted, f"{_stem(claim.path)}{claim.wanted}"])
-        self._roots(self._merged(self._of("root"), self._wanted_name))
+        self._roots(self._merge(self._of("root"), self._get_wanted_name))
         for key, first in self.settled.first.items():
             self.settled.names[key] = self.settled.names[first]
 
@@ -99,10 +101,10 @@ class _Settling:
         steps = ((int(part), "") if part.isdecimal() else (-1, part) for part in claim.parts)
         return (len(claim.parts), claim.path, *steps)
 
-    def _wanted_name(self, key: str) -> str:
+    def _get_wanted_name(self, key: str) -> str:
         return class_name(self.claims[key].wanted)
 
-    def _last(self, key: str) -> str:
+    def _get_last_key(self, key: str) -> str:
         return self.claims[key].parts[-1]
 
     def _take_chosen_names(self) -> None:
@@ -120,24 +122,24 @@ class _Settling:
 
     def _members(self, distinct_keys: Sequence[str]) -> None:
         """Name definitions by their keys; of several different ones with the same key, each is prefixed with the name of its file."""
-        count = Counter(self._last(key) for key in distinct_keys)
+        count = Counter(self._get_last_key(key) for key in distinct_keys)
         for key in distinct_keys:
-            name = self._last(key)
+            name = self._get_last_key(key)
             other = self.taken.get(class_name(name))
             if other is not None and self.claims[other].wanted == name:
                 if self.claims[other].path == self.claims[key].path:
                     self.settled.taken.append((key, other))
                     self.settled.names[key] = name
                 elif count[name] == 1:
-                    self._apart([key], name)
+                    self._separate([key], name)
             elif count[name] == 1:
                 self.taken.setdefault(class_name(name), key)
                 self.settled.names[key] = name
         for name in sorted(name for name, number in count.items() if number > 1):
-            rivals = [key for key in distinct_keys if self._last(key) == name and key not in self.settled.names]
-            self._apart(rivals, name)
+            rivals = [key for key in distinct_keys if self._get_last_key(key) == name and key not in self.settled.names]
+            self._separate(rivals, name)
 
-    def _apart(self, keys: Sequence[str], name: str) -> None:
+    def _separate(self, keys: Sequence[str], name: str) -> None:
         """Name definitions with the same key in several files, or under both keywords of one file."""
         labels = _labels(sorted({self.claims[key].path for key in keys}))
         first: set[str] = set()
@@ -146,27 +148,27 @@ class _Settling:
             word = "" if len(keys) > 1 and len(labels) == 1 else labels[claim.path]
             keyword = class_name(claim.parts[0].strip("$")) if claim.path in first and claim.parts else ""
             first.add(claim.path)
-            self._take(key, [f"{keyword}{_before(word, class_name(name))}" if word or keyword else name])
+            self._take(key, [f"{keyword}{_prefix_name(word, class_name(name))}" if word or keyword else name])
 
     def _roots(self, keys: Sequence[str]) -> None:
-        count = Counter(map(self._wanted_name, keys))
+        count = Counter(map(self._get_wanted_name, keys))
         for name in sorted(count):
-            rivals = [key for key in keys if self._wanted_name(key) == name]
+            rivals = [key for key in keys if self._get_wanted_name(key) == name]
             if len(rivals) > 1:
-                self._apart(rivals, name)
+                self._separate(rivals, name)
             else:
-                self._take(rivals[0], [name, f"{name}Root", _before(_stem(self.claims[rivals[0]].path), name)])
+                self._take(rivals[0], [name, f"{name}Root", _prefix_name(_stem(self.claims[rivals[0]].path), name)])
 
     def _take(self, key: str, candidates: Sequence[str]) -> None:
         """Assign the first of these names that is free to a claim."""
-        names = chain(candidates, counted(candidates[0]))
+        names = chain(candidates, number_names(candidates[0]))
         name = next(name for name in names if class_name(name) not in self.taken)
         self.taken[class_name(name)] = key
         self.settled.names[key] = name
 
     # --- what is the same ---
 
-    def _merged(self, keys: Sequence[str], name_of: Callable[[str], str]) -> list[str]:
+    def _merge(self, keys: Sequence[str], name_of: Callable[[str], str]) -> list[str]:
         """The keys without those that have the same name and the same assertions as one of another file."""
         groups: dict[str, list[str]] = {}
         for key in keys:
@@ -234,7 +236,7 @@ def _stem(path: str) -> str:
     return class_name(posixpath.basename(path).split(".")[0])
 
 
-def _before(word: str, name: str) -> str:
+def _prefix_name(word: str, name: str) -> str:
     """A name prefixed with the name of its file, without duplication."""
     return word if word.endswith(name) and word != name else f"{word}{name}"
 
@@ -254,7 +256,7 @@ def telling(parts: Iterable[str]) -> list[str]:
     return [part for part in parts if part not in (*DEFINITIONS, "properties", "items")]
 
 
-def _inner_names(places: Mapping[str, tuple[str, ...]], used_names: set[str]) -> Mapping[str, str]:
+def _name_inner_definitions(places: Mapping[str, tuple[str, ...]], used_names: set[str]) -> Mapping[str, str]:
     """Names of definitions in groups and inside others: the last key if it is unique, otherwise with the preceding one, and so on."""
     names: dict[str, str] = {}
     remaining = list(places)

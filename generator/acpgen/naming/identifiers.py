@@ -80,7 +80,7 @@ def class_names(definitions: Collection[str]) -> Mapping[str, str]:
     For collisions such as `Foo` and `foo`, `foo-bar` and `foo_bar`: one that is spelled like its class keeps the name, otherwise the
     first in alphabetical order; the others are spelled out (`FooDashBar`) or get an underscore (`Foo_`).
     """
-    return assign({name: (python_class(name), python_class(spelled_out(name))) for name in definitions})
+    return assign({name: (python_class(name), python_class(spell_out(name))) for name in definitions})
 
 
 def field_names(properties: Collection[str], inherited: Mapping[str, str] | None = None) -> Mapping[str, str]:
@@ -90,7 +90,7 @@ def field_names(properties: Collection[str], inherited: Mapping[str, str] | None
     """
     base_names = inherited or {}
     spelled = {
-        name: "_".join(word.lower() for part in _spelled_parts(name) for word in words(part)) for name in properties
+        name: "_".join(word.lower() for part in _spell_parts(name) for word in words(part)) for name in properties
     }
     own = {name: (field_name(name), _attribute(spelled[name], name)) for name in properties if name not in base_names}
     names = {**base_names, **assign(own, used=base_names.values())}
@@ -99,7 +99,7 @@ def field_names(properties: Collection[str], inherited: Mapping[str, str] | None
 
 def method_keys(methods: Collection[str]) -> Mapping[str, str]:
     """The distinct key of each method of one side in `meta.json`."""
-    return assign({name: (method_key(name) or "empty", "_".join(_spelled_parts(name))) for name in methods})
+    return assign({name: (method_key(name) or "empty", "_".join(_spell_parts(name))) for name in methods})
 
 
 def method_names(methods: Mapping[str, str], used: Collection[str]) -> Mapping[str, str]:
@@ -109,7 +109,7 @@ def method_names(methods: Mapping[str, str], used: Collection[str]) -> Mapping[s
     """
     return assign(
         {
-            key: (_coroutine(words(name)), _coroutine(words(key)), _coroutine(_spelled_parts(key)))
+            key: (_coroutine(words(name)), _coroutine(words(key)), _coroutine(_spell_parts(key)))
             for key, name in methods.items()
         },
         used=used,
@@ -126,7 +126,7 @@ def _coroutine(parts: Sequence[str]) -> str:
 
 def member_names(values: Collection[str]) -> Mapping[str, str]:
     """The distinct enumeration member for each text: `in_progress` becomes `IN_PROGRESS`."""
-    return assign({value: (_member(words(value), value), _member(_spelled_parts(value), value)) for value in values})
+    return assign({value: (_member(words(value), value), _member(_spell_parts(value), value)) for value in values})
 
 
 def _member(parts: Sequence[str], text: str) -> str:
@@ -175,9 +175,9 @@ def method_key(method: str) -> str:
     return "_".join(part for part in re.split(r"[^A-Za-z0-9]+", method) if part)
 
 
-def spelled_out(text: str) -> str:
+def spell_out(text: str) -> str:
     """A wire name with its punctuation as words, so that `depends-on` and `depends_on` stay distinct: `depends dash on`."""
-    return " ".join(_spelled_parts(text))
+    return " ".join(_spell_parts(text))
 
 
 def assign(ladders: Mapping[str, Sequence[str]], used: Collection[str] = ()) -> Mapping[str, str]:
@@ -215,7 +215,7 @@ def _attribute(name: str, text: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) or name in RESERVED_FIELDS else name
 
 
-def _spelled_parts(text: str) -> list[str]:
+def _spell_parts(text: str) -> list[str]:
     """The words of a text and the names of the punctuation between them, in order."""
     parts = re.findall(r"[^\W_]+|[\W_]", unicodedata.normalize("NFKC", text))
     return [part if part[0].isalnum() else _PUNCTUATION.get(part, f"u{ord(part):04x}") for part in parts]

@@ -16,10 +16,10 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, Final, cast
 
-from acpgen.errors import Fault, Faults, shown
-from acpgen.input.drafts import spelled_as_written
+from acpgen.errors import Fault, Faults, show
+from acpgen.input.drafts import restore_keywords
 from acpgen.input.faults import BAD_SETTING
-from acpgen.input.schema_nodes import Node, keyed
+from acpgen.input.schema_nodes import Node, find_keys
 from acpgen.input.tagged_unions import Tag, Tagged
 from acpgen.input.walk import DEFINITIONS
 from acpgen.naming.faults import NAMED_BY_POSITION
@@ -40,12 +40,12 @@ class ChosenNames:
             expected = "the name of a Python class: letters, digits and '_', a capital first"
             raise Faults(
                 [
-                    BAD_SETTING(at="names", key=f"the value of {shown(key)}", expected=expected, hint="Correct it.")
+                    BAD_SETTING(at="names", key=f"the value of {show(key)}", expected=expected, hint="Correct it.")
                     for key in wrong
                 ]
             )
         self.names = names
-        self.written = {_spelled(key): key for key in names}
+        self.written = {_normalize(key): key for key in names}
         self.used: set[str] = set()
         self.asked: set[str] = set()
 
@@ -64,14 +64,14 @@ class ChosenNames:
         return chosen_name
 
     def _alike(self, key: str, is_exact: bool) -> str | None:
-        entry = self.written.get(_spelled(key))
+        entry = self.written.get(_normalize(key))
         is_other = is_exact and entry is not None and "#/definitions/" in f"{key}{entry}"
         return None if is_other else entry
 
     def hint(self, key: str) -> str:
         """A suggestion of the place most similar to that of an entry; empty if none is."""
         close = get_close_matches(key, sorted(self.asked), n=1)
-        return f"Did you mean {shown(close[0])}?" if close else ""
+        return f"Did you mean {show(close[0])}?" if close else ""
 
 
 def tag_text(value: Tag) -> str:
@@ -110,7 +110,7 @@ def _in_definitions(key: str) -> str:
     return key.replace("#/definitions/", "#/$defs/")
 
 
-def _spelled(key: str) -> str:
+def _normalize(key: str) -> str:
     """A key in normal form: definitions in `$defs`, and no unnecessary quotes around tags."""
     return _QUOTED.sub(
         lambda match: f"[{tag_text(str(json.loads(match[1])))}]" if _is_text(match[1]) else match[0],
@@ -153,7 +153,7 @@ class NamedPlaces:
         tagged = at
         for place in variants:
             tagged = f"{place.rpartition('/')[0]}[{self.tags[place]}]{tagged.removeprefix(place)}"
-        source_place = spelled_as_written(at, self.files)
+        source_place = restore_keywords(at, self.files)
         keys = [key for each in (source_place, at) for key in (each, _fragment(each))]
         keys += [*([tagged, _fragment(tagged)] if tagged != at else []), *self._meanings(at)]
         if variants and variants[0] != at:
@@ -168,14 +168,16 @@ class NamedPlaces:
         """Yield a fault for each entry that addresses variants of a tagged union by index, unless that is allowed."""
         variants = self._places()
         for entry in () if self.may_count else [*self.names.names]:
-            if (place := _above(entry, variants)) is not None:
+            if (place := _find_container(entry, variants)) is not None:
                 rest = _in_definitions(entry).removeprefix(place)
                 yield NAMED_BY_POSITION(at=entry, instead=f"{variants[place][1]}{rest}")
 
-    def unused(self) -> Mapping[str, str]:
+    def find_unused(self) -> Mapping[str, str]:
         """The remaining entries that match nothing, each with a hint."""
         variants: Mapping[str, tuple[str, str]] = {} if self.may_count else self._places()
-        entries = [one for one in self.names.names if one not in self.names.used and _above(one, variants) is None]
+        entries = [
+            one for one in self.names.names if one not in self.names.used and _find_container(one, variants) is None
+        ]
         return {entry: self.names.hint(entry) for entry in entries}
 
     def _places(self) -> Mapping[str, tuple[str, str]]:
@@ -185,7 +187,7 @@ class NamedPlaces:
     def mark_variants(self, owner: str, node: Node, tagged: Tagged | None) -> None:
         """Record the tags, or the only keys, of the branches of a union."""
         union = self.variants.get(node.at, owner)
-        for index, key in keyed(node.branches).items() if tagged is None else ():
+        for index, key in find_keys(node.branches).items() if tagged is None else ():
             self.mark(node.branches[index].at, union, key)
             self.keyed.add(node.branches[index].at)
         for index, tag in tagged.first_tags.items() if tagged is not None else ():
@@ -198,7 +200,7 @@ class NamedPlaces:
         self.variants[at] = f"{union}[{tag_text(tag)}]"
 
 
-def _above(entry: str, places: Collection[str]) -> str | None:
+def _find_container(entry: str, places: Collection[str]) -> str | None:
     """The one of these places that an entry names or is below; `None` if there is none."""
     steps = _in_definitions(entry).split("/")
     above = ("/".join(steps[:depth]) for depth in range(len(steps), 0, -1))

@@ -12,10 +12,10 @@ from itertools import accumulate, chain, count
 from typing import Final
 
 from acpgen.input.equality import by_key
-from acpgen.input.schema_nodes import Node, keyed
+from acpgen.input.schema_nodes import Node, find_keys
 from acpgen.input.tagged_unions import Tag, Tagged
 from acpgen.input.walk import is_object
-from acpgen.naming.identifiers import class_name, spelled_out
+from acpgen.naming.identifiers import class_name, spell_out
 
 ORDINALS: Final = ("First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh", "Eighth", "Ninth", "Tenth")
 """Names of the entries of a tuple, by position."""
@@ -35,7 +35,7 @@ def labels(branches: Sequence[Node], union: Tagged | None) -> list[str]:
     numbered: dict[str, Iterator[str]] = {}  # each goes on where it was left: what it has told is used
     for index in sorted(range(len(branches)), key=lambda index: (first[index][0], index)):
         best = first[index][1]
-        words, more = (word for _, word in ladders[index]), numbered.setdefault(best, counted(best))
+        words, more = (word for _, word in ladders[index]), numbered.setdefault(best, number_names(best))
         word = next(word for word in chain([best], words, more) if word not in used_words) if best else ""
         used_words.add(word)
         word_by_index[index] = word
@@ -77,7 +77,7 @@ def _parts_of(name: str) -> list[str]:
     return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^A-Z]+|.", name)
 
 
-def counted(name: str) -> Iterator[str]:
+def number_names(name: str) -> Iterator[str]:
     """Numbered names for things that nothing else distinguishes from the one with this name."""
     return (f"{name}Variant{number}" for number in count(2))
 
@@ -100,13 +100,13 @@ def _keys(branches: Sequence[Node]) -> dict[int, str]:
     """The distinctive keys of branches, by position: of a union in the form of Rust's `enum`, even if it has other branches, too."""
     alone = sum(branch.lone_key is not None for branch in branches)
     has_words = any(isinstance(branch.constant, str) or "enum" in branch.says for branch in branches)
-    if not keyed(branches) and alone < (1 if has_words else 2):
+    if not find_keys(branches) and alone < (1 if has_words else 2):
         return {}
     keys: dict[int, str] = {}
     for index, branch in enumerate(branches):
         required = branch.says.get("required", ())
         is_closed = branch.says.get("type") == "object" and branch.says.get("additionalProperties") is False
-        if is_closed and len(required) == 1 and required[0] in branch.named("properties"):
+        if is_closed and len(required) == 1 and required[0] in branch.get_subschema_map("properties"):
             keys[index] = required[0]
     return keys
 
@@ -118,22 +118,22 @@ def _ladder(branch: Node, tag: Tag | None, key: str | None) -> Iterator[tuple[in
         return
     if tag is not None:
         yield 0, class_name(str(tag))
-        yield 0, class_name(spelled_out(str(tag)))
+        yield 0, class_name(spell_out(str(tag)))
     elif key is not None:  # which is as good as a tag
         yield 0, class_name(key)
-        yield 0, class_name(spelled_out(key))
-    yield from ((1, word) for word in _said(branch))
-    yield from ((2, f"{word}{class_name(str(tag))}") for word in _said(branch) if tag is not None)
+        yield 0, class_name(spell_out(key))
+    yield from ((1, word) for word in _list_words(branch))
+    yield from ((2, f"{word}{class_name(str(tag))}") for word in _list_words(branch) if tag is not None)
 
 
-def _said(node: Node) -> Iterator[str]:
+def _list_words(node: Node) -> Iterator[str]:
     """Yield what a schema contains that can be a word of a name."""
     if node.text("title").strip():
         yield class_name(node.text("title"))
     reference = node.without("not").reference
     if reference is not None:
         yield reference
-    properties = node.named("properties")
+    properties = node.get_subschema_map("properties")
     required = list(node.says.get("required", ()))
     optional = sorted(name for name in properties if name not in required)
     if required:
@@ -148,7 +148,7 @@ def _said(node: Node) -> Iterator[str]:
         yield "Or".join(class_name(str(value)) for value in values)
     yield from members(node)
     if is_object(node.says.get("items")):
-        yield from (f"{word}Array" for word in _said(node.inside("items")))
+        yield from (f"{word}Array" for word in _list_words(node.get_subschema("items")))
     if "format" in node.says:
         yield class_name(node.text("format"))
     word = "Or".join(class_name(str(name)) for name in node.types or ["Any"])
@@ -168,13 +168,13 @@ def members(node: Node) -> Iterator[str]:
         yield "Or".join(class_name(str(name)) for name in names)
 
 
-def otherwise(name: str, node: Node) -> Iterator[str]:
+def list_alternatives(name: str, node: Node) -> Iterator[str]:
     """Yield alternative names for a thing if `name` is in use: with its title as a prefix, then with its kind, then numbered."""
     title = node.text("title")
     if title.strip() and len(title) <= len(name):
         yield f"{class_name(title)}{name}"
     kind = f"{name}{_kind(node)}"
-    yield from chain([kind], counted(kind))
+    yield from chain([kind], number_names(kind))
 
 
 def _kind(node: Node) -> str:

@@ -67,7 +67,7 @@ class Agent:
             return {"protocolVersion": version, "info": info, "capabilities": {"session": {}}}
         return {"protocolVersion": version, "agentInfo": info, "agentCapabilities": {}}
 
-    def advertised(self, *path: str) -> bool:
+    def is_advertised(self, *path: str) -> bool:
         """Whether the client advertises a capability, at a path below its capabilities."""
         value: Any = self.initialize_params
         for step in ("capabilities" if self.version == 2 else "clientCapabilities", *path):

@@ -276,7 +276,7 @@ class Trial:
             self.memory["no session"] = reason
             raise SkipCase(reason)
         if "error" in response.value:
-            self.memory["no session"] = self.refused("session/new", response)
+            self.memory["no session"] = self.describe_refusal("session/new", response)
             raise SkipCase(self.memory["no session"])
         name = response.result.get("sessionId") if is_object(response.result) else None
         if not isinstance(name, str):
@@ -294,11 +294,11 @@ class Trial:
         """Seconds for an answer that may need a model or a server."""
         return SLOW * self.connection.clock.answer
 
-    def refused(self, what: str, response: ReceivedMessage) -> str:
+    def describe_refusal(self, what: str, response: ReceivedMessage) -> str:
         """Why something is unreachable, from the error of its response."""
-        return self.failed(what, response, "was refused")
+        return self.describe_failure(what, response, "was refused")
 
-    def failed(self, what: str, response: ReceivedMessage, how: str = "ended with an error") -> str:
+    def describe_failure(self, what: str, response: ReceivedMessage, how: str = "ended with an error") -> str:
         """The same for something that may have begun."""
         if response.code == AUTH_REQUIRED:
             return f"{what} needs a login: {response.reason}. Log in with the program itself, then add --keep-home; see the guide 'Log in'"
@@ -316,7 +316,7 @@ class Trial:
             raise SkipCase(f"the agent does not advertise {'.'.join(path)}")
 
     @contextmanager
-    def elsewhere(self, handshake: Handshake) -> Generator[None]:
+    def use_other_run(self, handshake: Handshake) -> Generator[None]:
         """Continue with another run of the program, which ends with the block."""
         here, memory = self.handshake, self.memory
         self.handshake, self.memory = handshake, {}
@@ -343,17 +343,17 @@ class Trial:
         """The folder of that session."""
         return self.agent().sessions[self.client_session()]
 
-    def offered(self, *path: str) -> bool:
+    def is_offered(self, *path: str) -> bool:
         """Whether the client advertises a capability."""
-        return self.agent().advertised(*path)
+        return self.agent().is_advertised(*path)
 
     def updates(self, session: str, since: int = 0) -> list[ReceivedMessage]:
         """The updates of a session from an index of the transcript on."""
-        calls = self.connection.called("session/update", since)
+        calls = self.connection.list_calls("session/update", since)
         params = [(call, call.value.get("params")) for call in calls]
         return [call for call, body in params if is_object(body) and body.get("sessionId") == session]
 
 
-def listed(value: Any) -> list[Any]:
+def as_list(value: Any) -> list[Any]:
     """An array, or an empty one for any other value."""
     return value if is_array(value) else []

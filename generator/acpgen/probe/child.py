@@ -93,8 +93,8 @@ class Child:
                 self.has_ended = True
                 return
             streams = self._socket.fileno(), self._socket.fileno()
-        self._threads.append(self._started(self._read, streams[0]))
-        self._threads.append(self._started(self._write, streams[1]))
+        self._threads.append(self._start_thread(self._read, streams[0]))
+        self._threads.append(self._start_thread(self._write, streams[1]))
 
     @property
     def code(self) -> int | None:
@@ -143,7 +143,7 @@ class Child:
                 with contextlib.suppress(OSError):
                     stream.close()
 
-    def _started(self, work: Callable[[int], None], end: int) -> threading.Thread:
+    def _start_thread(self, work: Callable[[int], None], end: int) -> threading.Thread:
         thread = threading.Thread(target=work, args=(end,), daemon=True)
         thread.start()
         return thread

@@ -34,7 +34,7 @@ def requirements() -> Mapping[int | str, RequirementRow]:
 
 
 @cache
-def tested() -> Mapping[str, tuple[int | str, ...]]:
+def list_tested_rows() -> Mapping[str, tuple[int | str, ...]]:
     """The rows that each case tests."""
     rows_by_case: dict[str, list[int | str]] = {}
     for row in _table()["rules"]:

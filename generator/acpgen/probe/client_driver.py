@@ -34,7 +34,7 @@ class ClientProbing(Probing):
         if key not in self.handshakes:
             is_early = wanted == EARLY_UPDATE
             agent = Agent() if is_early else Agent(offers=NEWEST)
-            handshake = self.handshakes[key] = self._started(agent)
+            handshake = self.handshakes[key] = self._start_client(agent)
             connection = handshake.connection
             if is_early:
                 agent.notify = connection.notify
@@ -44,7 +44,7 @@ class ClientProbing(Probing):
             self._end(handshake.connection)
         return self.handshakes[key]
 
-    def _spoken(self, version: int) -> Handshake:
+    def _connect_version(self, version: int) -> Handshake:
         outcome = self.open.get(version)
         if outcome is not None and not outcome.connection.is_over:
             return outcome
@@ -56,7 +56,7 @@ class ClientProbing(Probing):
         if self.memory.get("reason"):
             raise SkipCase(self.memory["reason"])
         agent = Agent()
-        handshake = self._started(agent)
+        handshake = self._start_client(agent)
         connection = handshake.connection
         connection.wait(lambda: bool(connection.open_requests), self.clock.start)
         if agent.version is not None and agent.initialize_params.get("protocolVersion") == agent.version:
@@ -79,7 +79,7 @@ class ClientProbing(Probing):
         last = f" after {agent.asked[-1]!r}" if agent.asked else ""
         return f"the client sent no prompt: it {ended}{last}"
 
-    def _started(self, agent: Agent) -> Handshake:
+    def _start_client(self, agent: Agent) -> Handshake:
         command = list(self.wanted.command)
         join: Callable[[], socket] | None = None
         if any(AGENT in part for part in command):
@@ -87,8 +87,8 @@ class ClientProbing(Probing):
             listener = socket(AF_UNIX, SOCK_STREAM)
             listener.bind(f"{folder}/s")
             listener.listen(1)
-            listener.settimeout(self.clock.left(self.clock.start))
-            command = filled(command, f"{folder}/s")
+            listener.settimeout(self.clock.limit_seconds(self.clock.start))
+            command = fill_command(command, f"{folder}/s")
             join = partial(_accept_bridge, listener)
         return Handshake(self._connection(command, agent, join), None, None, None, None, 0)
 
@@ -139,7 +139,7 @@ def _accept_bridge(listener: socket) -> socket:
         listener.close()
 
 
-def filled(command: list[str], address: str) -> list[str]:
+def fill_command(command: list[str], address: str) -> list[str]:
     """A command with `{agent}` replaced by the command that connects to the probe: as separate arguments, or inside one."""
     from shlex import join
 

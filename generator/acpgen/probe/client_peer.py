@@ -44,7 +44,7 @@ class Client:
         body: Mapping[str, Any] = params if is_object(params) else {}
         if method == "session/request_permission":
             return self._permission(body)
-        serve = self._served().get(method)
+        serve = self._list_services().get(method)
         if serve is None:
             raise RequestError(-32601, f"Method not found: {method}")
         if self.manner == "refuses":
@@ -53,7 +53,7 @@ class Client:
             raise RequestError(_REFUSED, "this client refuses")
         return serve(body)
 
-    def _served(self) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
+    def _list_services(self) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
         if not self._offers:
             return {}
         return {

@@ -40,7 +40,7 @@ class Clock:
     start: float
     until: float
 
-    def left(self, seconds: float) -> float:
+    def limit_seconds(self, seconds: float) -> float:
         """As much of these seconds as there is. Raises `TimeIsUp` where there is nothing."""
         rest = self.until - time.monotonic()
         if rest <= 0:
@@ -205,17 +205,17 @@ class Connection:
         """Send a request and wait for its response."""
         return self.answer(self.call(method, params), seconds)
 
-    def called(self, method: str, since: int) -> list[ReceivedMessage]:
+    def list_calls(self, method: str, since: int) -> list[ReceivedMessage]:
         """The calls of a method by the program, from an index of the transcript on."""
         return [one for one in self.calls if one.index >= since and one.value.get("method") == method]
 
     def wait(self, is_done: Callable[[], bool], seconds: float) -> bool:
         """Read messages until a condition holds, the time is up, or the program has ended."""
-        until = time.monotonic() + self.clock.left(seconds)
+        until = time.monotonic() + self.clock.limit_seconds(seconds)
         while not is_done():
             rest = until - time.monotonic()
             if rest <= 0 or self.child.has_ended:
-                self.clock.left(1)
+                self.clock.limit_seconds(1)
                 return False
             self._answer_delayed()
             self._take(min(rest, 0.05 if self._delayed else rest))

@@ -21,7 +21,7 @@ from acpgen.probe.clauses import CLAUSES
 from acpgen.probe.client_peer import CAPABILITIES, Client
 from acpgen.probe.conformance import Conformance, ProbeFinding, SkippedCase
 from acpgen.probe.connection import Clock, Connection, TimeIsUp
-from acpgen.probe.monitor_findings import broken, merged, unjudged
+from acpgen.probe.monitor_findings import list_breaches, list_unjudged, merge
 from acpgen.probe.registry import ProbeCase
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def run(settings: ProbeOptions, kind: type[Probing] | None = None) -> Conformanc
         (scratch / "work" / "notes.txt").write_text("tide\nebb\nflow\n", "utf-8")
         state = kind(settings, report, scratch, began)
         try:
-            state.all()
+            state.run_all()
         finally:
             state.close()
     finally:
@@ -90,11 +90,11 @@ class Probing:
         self.memory: dict[str, Any] = {}
         """What is known of the program, whatever the connection."""
 
-    def all(self) -> None:
+    def run_all(self) -> None:
         """Run every selected case."""
         table = registry.load()
         names = {
-            registry.full(case, version): (case, version)
+            registry.name_case(case, version): (case, version)
             for version in self.wanted.versions
             for case in table.values()
             if self.side in case.sides and (version in case.versions or case.start == "program")
@@ -109,7 +109,7 @@ class Probing:
                 self._skip(name, f"the time limit of the whole probe, {self.wanted.total:g} s, was reached")
                 continue
             try:
-                self.clock.left(0)
+                self.clock.limit_seconds(0)
                 self._case(name, case, version)
                 self.report.reached.append(name)
             except SkipCase as reason:
@@ -136,7 +136,7 @@ class Probing:
         if case.start == "program":
             case.run(trial)
             return
-        handshake = self._spoken(version)
+        handshake = self._connect_version(version)
         trial.handshake, trial.memory = handshake, self.memories[version]
         handshake.connection.case = name
         if case.start == "session":
@@ -148,7 +148,7 @@ class Probing:
             if handshake.connection.is_over or trial.is_lost:
                 self._drop(version)
 
-    def _spoken(self, version: int) -> Handshake:
+    def _connect_version(self, version: int) -> Handshake:
         """The connection on which cases of a version share what they can. Raises `SkipCase` where it is not spoken."""
         shared = self.open.get(version)
         if shared is not None and shared.connection.is_over:
@@ -252,9 +252,9 @@ class Probing:
         ended = connection.close(2.0 if is_asked else 0.05)
         if not self.report.errors and connection.child.errors:
             self.report.errors = connection.child.errors
-        self.found += broken(connection) if connection.is_judged else ()
+        self.found += list_breaches(connection) if connection.is_judged else ()
         if is_shared:
-            self.report.not_reached += unjudged(connection)
+            self.report.not_reached += list_unjudged(connection)
         if is_asked and not ended and connection.is_idle:
             self.found.append(
                 ProbeFinding(
@@ -272,7 +272,7 @@ class Probing:
         """Close all connections, and finish the report."""
         for handshake in [*self.handshakes.values(), *self.open.values()]:
             self._end(handshake.connection)
-        self.report.findings = merged(self.found)
+        self.report.findings = merge(self.found)
         unique = dict.fromkeys((one.case, one.reason) for one in self.report.not_reached)
         self.report.not_reached = [SkippedCase(*one) for one in unique]
 

@@ -45,7 +45,7 @@ _SCHEMA_RULES: Final = frozenset(
 )
 
 
-def broken(connection: Connection) -> Iterator[ProbeFinding]:
+def list_breaches(connection: Connection) -> Iterator[ProbeFinding]:
     """Yield the findings of an ended connection from what the monitor saw."""
     for case_breach in connection.breaches:
         breach = case_breach.breach
@@ -57,7 +57,9 @@ def broken(connection: Connection) -> Iterator[ProbeFinding]:
             case=case_breach.case,
             clause=_clause(breach.rule, _requirements(breach, connection.version), breach.level, connection.other),
             level=breach.level,
-            message=f"{breach.method}: {breach.sentence}{_where(breach.pointer)}" if breach.method else breach.sentence,
+            message=f"{breach.method}: {breach.sentence}{_describe_place(breach.pointer)}"
+            if breach.method
+            else breach.sentence,
             transcript=connection.excerpt(breach.earlier, _find_request(connection, breach.index), breach.index),
             sent=case_breach.sent,
             place=f"{breach.method} {re.sub(r'/[0-9]+', '/*', breach.pointer)}",
@@ -65,14 +67,14 @@ def broken(connection: Connection) -> Iterator[ProbeFinding]:
         )
 
 
-def unjudged(connection: Connection) -> Iterator[SkippedCase]:
+def list_unjudged(connection: Connection) -> Iterator[SkippedCase]:
     """What the monitor did not judge of what the program sent."""
     for case_breach in connection.breaches:
         if case_breach.breach.rule == "not-judged" and case_breach.breach.sender == connection.other:
             yield SkippedCase(case_breach.case or "monitor", case_breach.breach.sentence)
 
 
-def merged(findings: Iterable[ProbeFinding]) -> list[ProbeFinding]:
+def merge(findings: Iterable[ProbeFinding]) -> list[ProbeFinding]:
     """Merge findings that say the same about the same place, with their count."""
     from dataclasses import replace
 
@@ -121,7 +123,7 @@ def _read(text: bytes) -> Any:
         return None
 
 
-def _where(pointer: str) -> str:
+def _describe_place(pointer: str) -> str:
     return f" (at {pointer})" if pointer else ""
 
 

@@ -30,7 +30,7 @@ def seed(requested: int | None) -> int:
 def cases(names: Sequence[str], side: str) -> list[ProbeCase]:
     """The cases of a side below these names. Raises `Faults` for a name that has none."""
     table = [one for one in registry.load().values() if side in one.sides]
-    every = [registry.full(one, version) for one in table for version in one.versions]
+    every = [registry.name_case(one, version) for one in table for version in one.versions]
     for name in names:
         if not registry.select_cases([name], every):
             known = [*every, *(one.id for one in table), *(one.id.partition("/")[0] for one in table)]
@@ -40,7 +40,7 @@ def cases(names: Sequence[str], side: str) -> list[ProbeCase]:
     return [
         one
         for one in table
-        if not names or registry.select_cases(names, [registry.full(one, version) for version in one.versions])
+        if not names or registry.select_cases(names, [registry.name_case(one, version) for version in one.versions])
     ]
 
 
@@ -63,7 +63,7 @@ def versions(protocols: Sequence[str]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(known[name] for name in protocols)) or (1, 2)
 
 
-def listed(table: Sequence[ProbeCase]) -> str:
+def list_cases(table: Sequence[ProbeCase]) -> str:
     """The cases for people: those of MUSTs first, strict ones apart."""
     from acpgen.diagnostics.columns import strip_colours, wrap
 
@@ -84,7 +84,7 @@ def listed(table: Sequence[ProbeCase]) -> str:
     return strip_colours("\n".join(lines)) + "\n"
 
 
-def held_against(report: Conformance, baseline: Mapping[str, Any]) -> None:
+def apply_baseline(report: Conformance, baseline: Mapping[str, Any]) -> None:
     """Move findings that a baseline contains out of the report, and note which of them no longer occur."""
     rows = {str(row["fingerprint"]): row for row in baseline["findings"]}
     report.known = [one for one in report.findings if one.fingerprint in rows]

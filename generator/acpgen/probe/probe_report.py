@@ -12,8 +12,7 @@ from functools import partial
 from typing import Any, Final
 
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, RuleDescription, Snippet
-from acpgen.diagnostics.outline import counted
-from acpgen.errors import visible
+from acpgen.errors import count_noun, visible
 from acpgen.probe.conformance import LEVELS, Conformance, ProbeFinding, TranscriptLine
 
 SENTENCES: Final = {
@@ -31,11 +30,13 @@ _LONGEST: Final = 2_000
 def probe_report(report: Conformance) -> DiagnosticReport:
     """The outcome of a probe as a report."""
     versions = " and ".join(f"v{version}" for version in report.versions)
-    baseline_facts = [("baseline", f"{counted(len(report.known), 'known finding')} left out")] if report.known else []
+    baseline_facts = (
+        [("baseline", f"{count_noun(len(report.known), 'known finding')} left out")] if report.known else []
+    )
     return DiagnosticReport(
         command="probe",
         label=f"ACP {versions}".strip(),
-        title=_who(report),
+        title=_name_program(report),
         verdict=report.verdict,
         sentence=SENTENCES[report.verdict],
         summary=_summary(report),
@@ -58,7 +59,7 @@ def probe_report(report: Conformance) -> DiagnosticReport:
     )
 
 
-def _who(report: Conformance) -> str:
+def _name_program(report: Conformance) -> str:
     """The program under test, by its reported name or its command."""
     name = " ".join(str(report.program[key]) for key in ("name", "version") if key in report.program)
     return name or shlex.join(report.command)
@@ -67,7 +68,7 @@ def _who(report: Conformance) -> str:
 def _summary(report: Conformance) -> str:
     """The counts in a sentence."""
     must, should, note = (report.counts[level] for level in LEVELS)
-    judged = f"{counted(len(report.reached), 'case')} judged, {len(report.not_reached)} not reached"
+    judged = f"{count_noun(len(report.reached), 'case')} judged, {len(report.not_reached)} not reached"
     return f"{must} broken MUST, {should} SHOULD, {note} noted; {judged}"
 
 
@@ -75,21 +76,21 @@ def _badge(report: Conformance) -> str:
     """The outcome in a few words, limited to what was judged."""
     must, should = report.counts["must"], report.counts["should"]
     broken = f"{must} MUST broken" if must else f"{should} SHOULD broken"
-    passes = f"{counted(len(report.reached), 'case')}, no MUST broken"
+    passes = f"{count_noun(len(report.reached), 'case')}, no MUST broken"
     return {"breaks": broken, "passes": passes, "not judged": "not judged"}[report.verdict]
 
 
 def _diagnostic(one: ProbeFinding, report: Conformance) -> Diagnostic:
     suite, _, name = one.case.rpartition("/")
-    lines = tuple(map(_spoken, one.transcript))
+    lines = tuple(map(_write_transcript_line, one.transcript))
     keys = (*("" for _ in one.transcript[1:]), one.key)  # what is wrong stands in the last message
-    brief = tuple(_shortened(line, key) for line, key in zip(lines, keys, strict=True))
+    brief = tuple(_shorten(line, key) for line, key in zip(lines, keys, strict=True))
     return Diagnostic(
         rule=one.rule,
         severity=_WORDS[one.level],
         message=_message(one),
         subject=one.case,
-        details=(str(one.clause), f"Run it again: {_again(one, report)}"),
+        details=(str(one.clause), f"Run it again: {_write_rerun_command(one, report)}"),
         fingerprint=one.fingerprint,
         evidence=(Snippet("These messages show it:", lines=lines, brief=brief),),
         group=suite,
@@ -118,20 +119,20 @@ def _describe_rules(report: Conformance, rules: Collection[str]) -> Sequence[Rul
     return [RuleDescription(rule, each.says, str(each)) for rule, each in clauses.items() if rule in rules]
 
 
-def _again(one: ProbeFinding, report: Conformance) -> str:
+def _write_rerun_command(one: ProbeFinding, report: Conformance) -> str:
     """The command that reruns only the case of a finding."""
     side = " --client" if report.side == "client" else ""
     options = "".join(f" {option}" for option in report.options)
     return f"acpgen probe{side} --case {one.case} --seed {report.seed}{options} -- {shlex.join(report.command)}"
 
 
-def _spoken(row: TranscriptLine) -> str:
+def _write_transcript_line(row: TranscriptLine) -> str:
     """A line of a transcript: who sent it, and what."""
     arrow = "→" if row.sender == "client" else "←"
     return "…" if row.is_gap else f"{arrow} {visible(row.message.decode('utf-8', 'backslashreplace'))}"
 
 
-def _shortened(text: str, key: str) -> str:
+def _shorten(text: str, key: str) -> str:
     """The start of a text that is too long for a terminal, and the part around a later key."""
     if len(text) <= _LONGEST:
         return text
@@ -175,7 +176,7 @@ def _finding_data(one: ProbeFinding, report: Conformance) -> dict[str, Any]:
         "message": _message(one),
         "transcript": [_line_data(row) for row in one.transcript],
         "reproduce": {
-            "command": _again(one, report),
+            "command": _write_rerun_command(one, report),
             "case": one.case,
             "message": one.sent.decode("utf-8", "backslashreplace"),
             "fingerprint": one.fingerprint,

@@ -9,7 +9,7 @@ from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from acpgen.probe.cases import MODULES
-from acpgen.probe.citations import requirements, tested
+from acpgen.probe.citations import list_tested_rows, requirements
 from acpgen.probe.clauses import CLAUSES, Clause, Strength
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class ProbeCase:
     def requirements(self, version: int) -> tuple[int | str, ...]:
         """The rows of the table of requirements that it tests in a version; empty if only JSON-RPC demands it."""
         other = f"acp/v{2 if version == 1 else 1}/"
-        return tuple(one for one in tested().get(self.id, ()) if not str(one).startswith(other))
+        return tuple(one for one in list_tested_rows().get(self.id, ()) if not str(one).startswith(other))
 
     @property
     def is_extra(self) -> bool:
@@ -50,7 +50,7 @@ class ProbeCase:
         rows = self.requirements(version)
         if self.own is not None:
             return replace(self.own, number=rows[0]) if rows else self.own
-        number = rows[0] if rows else tested()[self.id][0]
+        number = rows[0] if rows else list_tested_rows()[self.id][0]
         row = requirements()[number]
         return Clause(row.document, row.section, self.strength, row.says, number)
 
@@ -101,7 +101,7 @@ def load() -> dict[str, ProbeCase]:
     return dict(sorted(CASES.items(), key=lambda item: order[item[1].run.__module__]))
 
 
-def full(case: ProbeCase, version: int) -> str:
+def name_case(case: ProbeCase, version: int) -> str:
     """The name of a case in a report, with its version. Handshake cases have no version."""
     return case.id if case.start == "program" else f"v{version}/{case.id}"
 

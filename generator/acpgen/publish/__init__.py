@@ -74,15 +74,15 @@ def make_pages(
 
     use_compiled(cache)
 
-    def once(kind: str, make: Callable[..., T], *inputs: object, may_lag: bool = True, **options: object) -> T:
+    def compute_once(kind: str, make: Callable[..., T], *inputs: object, may_lag: bool = True, **options: object) -> T:
         call = partial(make, *inputs, **options)
-        return memory.once(kind, (*inputs, *options.values()), call, may_lag=may_lag)
+        return memory.compute_once(kind, (*inputs, *options.values()), call, may_lag=may_lag)
 
-    table = once("table", _read_table, json.dumps(material.requirements), material.root, may_lag=False)
+    table = compute_once("table", _read_table, json.dumps(material.requirements), material.root, may_lag=False)
     versions = [version for version in every if for_site or find_extended(version, every) is None]
     where = find_page_paths(versions, for_site=for_site)
     names = tuple((version.name, version.family) for version in versions)
-    past = memory.once("past", (names, material.releases), lambda: read_histories(versions, material))
+    past = memory.compute_once("past", (names, material.releases), lambda: read_histories(versions, material))
     of_name = {version.name: version for version in versions}
     changelogs = {
         name: of_name[name].path(changelog.PAGE) if name in of_name else f"{name}/{changelog.PAGE}" for name in past
@@ -93,12 +93,14 @@ def make_pages(
         name, releases = version.name, material.releases.get(version.name)
         others = [other for other in versions if other.family == version.family and other is not version]
         others += filter(None, [find_extended(version, versions)])
-        origins = once(f"origins {name}", divergences.find_origins, version, past.get(name), releases, material.root)
+        origins = compute_once(
+            f"origins {name}", divergences.find_origins, version, past.get(name), releases, material.root
+        )
         try:
-            with version.bundle.bounded():
+            with version.bundle.limit_steps():
                 inputs = (version, past.get(name), table, origins)
-                content = once(f"content {name}", _build_content, *inputs, may_lag=False)
-                own = once(
+                content = compute_once(f"content {name}", _build_content, *inputs, may_lag=False)
+                own = compute_once(
                     f"pages {name}",
                     docs.write_pages,
                     content,
@@ -112,42 +114,44 @@ def make_pages(
                     source = version.at(page.source).partition("#")[0] if page.source else ""
                     pages.append(replace(page, place=(name, *page.place), source=source))
                 if for_site:
-                    pages.append(once(f"single file {name}", docs.write_single_file, content))
+                    pages.append(compute_once(f"single file {name}", docs.write_single_file, content))
         except Faults as caught:
             faults.extend(fault.move_to(version.at(fault.at)) for fault in caught.faults)
     if faults:
         raise Faults(faults)
     for name, path in changelogs.items():
         subject = (name, past[name], material.releases[name].about, path, RULES, of_name.get(name), where.get(name))
-        text = once(f"changelog {name}", changelog.write_page, *subject, has_own=for_site)
+        text = compute_once(f"changelog {name}", changelog.write_page, *subject, has_own=for_site)
         place, about = (_BETWEEN, f"{name}: changelog"), f"Changelog of {name}"
         pages.append(Page(path, text, (name, "Changelog")) if name in of_name else Page(path, text, place, about))
     for old, new in find_successions(versions):
         title = f"{old.name} to {new.name}"
         path = f"{old.family}/changes-{old.name.rpartition('/')[2]}-{new.name.rpartition('/')[2]}.md"
         try:
-            guide = once(f"guide {path}", _make_guide, old, new, title, cache)
+            guide = compute_once(f"guide {path}", _make_guide, old, new, title, cache)
         except Faults as caught:
             raise Faults([fault.move_to(new.at(fault.at)) for fault in caught.faults]) from None
-        text = once(f"changes {path}", version_comparison.write_page, old, new, path, guide[0].path, where)
+        text = compute_once(f"changes {path}", version_comparison.write_page, old, new, path, guide[0].path, where)
         place = (_BETWEEN, f"{title}: differences")
         pages += (Page(path, text, place, about=f"What differs from {title}"), *guide)
     checked: Mapping[str, str] = {}
     rules: list[Page] = []
     if any(map(monitoring.is_known, versions)):
         words: monitoring.Requirements = {} if table is None else requirements.map_words(table)
-        rules = once("monitor", monitoring.write_pages, versions, words, for_site=for_site)
+        rules = compute_once("monitor", monitoring.write_pages, versions, words, for_site=for_site)
         checked = monitoring.map_pages(for_site=for_site)
     if table is not None:
-        demanded = once("requirements", requirements.write_pages, table, every, where, checked, for_site=for_site)
+        demanded = compute_once(
+            "requirements", requirements.write_pages, table, every, where, checked, for_site=for_site
+        )
         rules = [*demanded, *rules]
-    pages += once("reference", reference.write_pages, python, may_lag=False)
+    pages += compute_once("reference", reference.write_pages, python, may_lag=False)
     if for_site and validation_page.find_supported_versions(versions):
-        text = once("judging", validation_page.write_page, versions, checked)
+        text = compute_once("judging", validation_page.write_page, versions, checked)
         pages.append(Page(validation_page.PAGE, text, ("Judge messages",), about="Judge messages in the browser"))
     if for_site:
-        pages += once("schemas", schemas.write_pages, versions)
-    pages += [*rules, *once("rules", _write_rules, may_lag=False, for_site=for_site)]
+        pages += compute_once("schemas", schemas.write_pages, versions)
+    pages += [*rules, *compute_once("rules", _write_rules, may_lag=False, for_site=for_site)]
     paths = {page.path for page in pages}
     home = [
         {
@@ -161,7 +165,9 @@ def make_pages(
     ]
     own_pages = project_pages.read_project_pages(material, paths)
     if for_site:
-        own_pages = [once(f"used {page.path}", reference.add_links, python, page, may_lag=False) for page in own_pages]
+        own_pages = [
+            compute_once(f"used {page.path}", reference.add_links, python, page, may_lag=False) for page in own_pages
+        ]
     return project_pages.add_home_page(material, [*own_pages, *pages], home)
 
 

@@ -57,7 +57,7 @@ def write_page(
             return code(name)
         return Markdown(f"[{code(name)}]({relative(path, places.locate(page))})")
 
-    def named(names: Sequence[str], pages: Mapping[str, str] = NO_PAGES) -> Markdown:
+    def link_names(names: Sequence[str], pages: Mapping[str, str] = NO_PAGES) -> Markdown:
         """The first few names with links, and a remark if there are more."""
         links = join_markdown(link(each, pages.get(each)) for each in names[:FEW])
         return links if len(names) <= FEW else Markdown(f"{links} and others")
@@ -71,7 +71,7 @@ def write_page(
         own=own,
         first=history[0].title,
         rules=rules,
-        named=named,
+        named=link_names,
         few=_EVERYWHERE,
         methods=NO_PAGES if places is None else places.methods,
         types=NO_PAGES if places is None else places.types,

@@ -23,7 +23,7 @@ from acpgen.publish.first_releases import find_released_method, find_released_ty
 from acpgen.publish.release_contents import Kind
 from acpgen.publish.release_verdicts import History
 from acpgen.publish.versions import Version
-from acpgen.targets.docs.page_notes import NO_ORIGINS, Divergence, Member, Origins, Way, together
+from acpgen.targets.docs.page_notes import NO_ORIGINS, Divergence, Member, Origins, Way, merge_divergences
 
 LENIENT: Final = ("x-null", "x-unknown")
 """Keywords of this project on a definition by which receivers accept what upstream's schema rejects."""
@@ -91,13 +91,13 @@ class _Comparison:
             inside: list[tuple[str, Divergence]] = []
             for way, member, places in self._differences(name):
                 borrowed |= self.named_here & {*places}
-                origin = Divergence(way, self._because(places))
+                origin = Divergence(way, self._find_reason(places))
                 if member is None:
                     whole[origin] = None
                 else:
                     inside.append((member[1], Divergence(way)))
                     members[name, *member] = tuple(dict.fromkeys((*members.get((name, *member), ()), origin)))
-            types[name] = (*whole, *together(inside))
+            types[name] = (*whole, *merge_divergences(inside))
         methods = dict(self._methods())
         added = {
             part
@@ -116,27 +116,25 @@ class _Comparison:
     def _differences(self, name: str) -> Iterator[tuple[Way, tuple[Kind, str] | None, Sequence[str]]]:
         """Yield the way of each difference, the member that it is in, if any, and the places by which a reason may name it."""
         ours = self.ours[name]
-        for each in find_differences(
-            _simplify(extract_facts(self.theirs[name])), self._written_out(extract_facts(ours))
-        ):
-            member, inside = _find_member(each), self._within(ours, each.at)
+        for each in find_differences(_simplify(extract_facts(self.theirs[name])), self._inline(extract_facts(ours))):
+            member, inside = _find_member(each), self._find_property(ours, each.at)
             here = [target_ for target_ in dict.fromkeys(references(inside)) if target_ in self.named_here]
             yield _find_way(each), member, (*((f"{name}.{member[1]}",) if member else ()), name, *here)
         for keyword in LENIENT:
             if keyword in ours:
                 yield "more lenient", None, (keyword,)
 
-    def _written_out(self, schema: Any, inside: frozenset[str] = frozenset()) -> Any:
+    def _inline(self, schema: Any, inside: frozenset[str] = frozenset()) -> Any:
         """The facts of a schema of ours, with references to definitions that only this schema has replaced by their content."""
         if not is_object(schema):
             return schema
         name = target(schema["$ref"]) if isinstance(schema.get("$ref"), str) else ""
         if name in self.named_here and name not in inside:
             beside = {key: value for key, value in schema.items() if key != "$ref"}
-            return self._written_out({**extract_facts(self.ours[name]), **beside}, inside | {name})
-        return _simplify_one(rebuild(schema, lambda _, child: self._written_out(child, inside)))
+            return self._inline({**extract_facts(self.ours[name]), **beside}, inside | {name})
+        return _simplify_one(rebuild(schema, lambda _, child: self._inline(child, inside)))
 
-    def _within(self, schema: Schema, at: Parts) -> Any:
+    def _find_property(self, schema: Schema, at: Parts) -> Any:
         """The property of a definition that contains a place; an empty schema if the place is in none."""
         fields = schema.get("properties", {})
         name = at[1] if len(at) > 1 and at[0] == "properties" else None
@@ -151,10 +149,10 @@ class _Comparison:
 
     def _missing(self, present: Sequence[bool], places: Sequence[str]) -> Divergence:
         last = max((index for index, there in enumerate(present) if there), default=None)
-        why = self._because(places)
+        why = self._find_reason(places)
         return Divergence("added", why) if last is None else Divergence("kept", why, gone=self.history[last].title)
 
-    def _because(self, places: Iterable[str]) -> str:
+    def _find_reason(self, places: Iterable[str]) -> str:
         """The reason of the first of these places that has one; empty if none has."""
         first_place = next((place for place in places if place in self.why), None)
         if first_place is None:

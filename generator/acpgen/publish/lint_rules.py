@@ -8,7 +8,7 @@ from inspect import getdoc
 from typing import Any, Final, cast
 
 from acpgen import resources
-from acpgen.diagnostics.markup import Markdown, fenced
+from acpgen.diagnostics.markup import Markdown, write_code_block
 from acpgen.input.load import decode, parse_json, read_bytes
 from acpgen.lint import RULES, name_rule
 from acpgen.targets.docs.templates import lay_out
@@ -34,4 +34,4 @@ def read_examples() -> dict[str, Any]:
 
 
 def _format_difference(text: str) -> Markdown:
-    return fenced(text.rstrip(), "diff")
+    return write_code_block(text.rstrip(), "diff")

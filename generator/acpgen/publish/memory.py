@@ -30,11 +30,11 @@ class Memory:
         """Begin a round."""
         self._in_hurry, self._is_behind = in_hurry, False
 
-    def last(self, kind: str) -> object:
+    def get_last(self, kind: str) -> object:
         """The last result of a kind, whatever its inputs were; `None` if there is none."""
         return self._made[kind][1] if kind in self._made else None
 
-    def once(self, kind: str, inputs: tuple[object, ...], make: Callable[[], T], *, may_lag: bool = False) -> T:
+    def compute_once(self, kind: str, inputs: tuple[object, ...], make: Callable[[], T], *, may_lag: bool = False) -> T:
         """Return the last result of a kind if its inputs are identical or equal to these; otherwise compute it.
 
         With `may_lag`, a round in a hurry returns the last result whatever its inputs were.

@@ -24,7 +24,7 @@ from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.messages import Part, Route, example, message
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.report_cache import find_or_compare
-from acpgen.diagnostics.markup import Markdown, block, identifier, plain
+from acpgen.diagnostics.markup import Markdown, block, escape_line, identifier
 from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.input.numbers import dumps
 from acpgen.input.walk import is_object, without_prose
@@ -102,7 +102,7 @@ class _Guide:
             for title, path in self.paths.items()
             if title in self.moves or title in self.methods or further.get(title)
         }
-        yield self.first, ("", self._first(page_paths))
+        yield self.first, ("", self._link_first_steps(page_paths))
         for title, path in page_paths.items():
             everywhere, capabilities, types = (further[each] if each == title else () for each in _FURTHER)
             text = lay_out(
@@ -119,9 +119,9 @@ class _Guide:
                 capabilities=capabilities,
                 types=types,
             )
-            yield path, (plain(title), text)
+            yield path, (escape_line(title), text)
 
-    def _first(self, page_paths: Mapping[str, str]) -> str:
+    def _link_first_steps(self, page_paths: Mapping[str, str]) -> str:
         checklists: dict[str, dict[str, list[tuple[Moved, str]]]] = {}
         for move in self.new.bundle.moves.values():
             for reader, does in move.does.items():

@@ -10,7 +10,7 @@ from typing import Final, cast
 from acpgen import ir
 from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.diagnostics.markup import Markdown, code, plain, prose, quoting
+from acpgen.diagnostics.markup import Markdown, code, escape_line, prose, quoting
 from acpgen.input.load import decode, parse_json, read_bytes
 from acpgen.pointers import place_parts
 
@@ -76,7 +76,7 @@ def _describe(each: Reach, message: str, old: SchemaRevision, new: SchemaRevisio
         return prose(note)
     advertiser, _, capability = str(each.subject).rpartition(" ")[2].partition(":")
     if each.rule == "gate-added" and advertiser == each.flow.partition("-to-")[0]:
-        return f"It is sent only once the {plain(advertiser)} has advertised {code(capability)}. Advertise it before you send this."
+        return f"It is sent only once the {escape_line(advertiser)} has advertised {code(capability)}. Advertise it before you send this."
     return f"{quoting(message)} {instead}"
 
 

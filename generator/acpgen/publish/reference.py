@@ -18,7 +18,7 @@ from textwrap import dedent
 from typing import Final, NamedTuple
 
 from acpgen.config.faults import BAD_MATERIAL
-from acpgen.diagnostics.markup import Markdown, code, fenced, identifier, prose
+from acpgen.diagnostics.markup import Markdown, code, identifier, prose, write_code_block
 from acpgen.errors import Fault, Faults
 from acpgen.input.load import decode, place, read_bytes
 from acpgen.publish.faults import SITE_NOT_BUILT
@@ -181,7 +181,7 @@ class Library:
         address = f"{relative(path, there.path)}{'#' if anchor else ''}{identifier(anchor) if anchor else ''}"
         return Markdown(f"[{code(label or name or module)}]({address})")
 
-    def inherited(self, module: Module, declaration: ApiDeclaration, method: str) -> str:
+    def find_inherited(self, module: Module, declaration: ApiDeclaration, method: str) -> str:
         """The docstring of a method in the nearest known base class that has one; empty if none has."""
         waiting = [(module, declaration)]
         for _ in range(_DEPTH):
@@ -326,7 +326,7 @@ def _list_entries(library: Library, module: Module) -> Iterator[ApiEntry]:
         fields = [(text.partition(" = ")[0], doc) for text, doc in fields]
         yield ApiEntry(Markdown("##"), name, declaration.doc, _write_source(name, declaration.node), fields=fields)
         for method in declaration.methods:
-            doc = method.doc or library.inherited(there, declaration, method.name)
+            doc = method.doc or library.find_inherited(there, declaration, method.name)
             yield ApiEntry(Markdown("###"), f"{name}.{method.name}", doc, _write_source(method.name, method.node))
 
 
@@ -384,9 +384,9 @@ def _format_docstring(text: str) -> Markdown:
     for part in filter(str.strip, re.split(r"\n[ \t]*\n", text.strip("\n"))):
         lines = part.split("\n")
         if lines[0].lstrip().startswith(">>>"):
-            blocks.append(fenced(dedent(part), "pycon"))
+            blocks.append(write_code_block(dedent(part), "pycon"))
         elif all(line.startswith("    ") for line in lines):
-            blocks.append(fenced(dedent(part), "text"))
+            blocks.append(write_code_block(dedent(part), "text"))
         elif lines[0].startswith(("- ", "* ")):
             blocks.append("\n".join(f"- {prose(each)}" for each in re.split(r"^[-*] ", part, flags=re.MULTILINE)[1:]))
         else:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from acpgen.config.docs_inputs import form_faults
 from acpgen.config.faults import BAD_MATERIAL
-from acpgen.errors import Faults, shown
+from acpgen.errors import Faults, show
 from acpgen.input.form import Form
 
 if TYPE_CHECKING:
@@ -173,14 +173,14 @@ def _check_order(table: Table) -> Iterator[Wrong]:
     order = {document.id: place for place, document in enumerate(table.documents)}
     for index, (before, rule) in enumerate(pairwise(table.rules), 1):
         if order.get(rule.document, 0) < order.get(before.document, 0):
-            reason = f"rules of {shown(rule.document)} stand after those of {shown(before.document)}"
+            reason = f"rules of {show(rule.document)} stand after those of {show(before.document)}"
             yield f"/rules/{index}/document", reason, "Keep the documents in the order of 'documents'"
         elif isinstance(rule.id, int) and isinstance(before.id, int) and rule.id <= before.id:
             yield f"/rules/{index}/number", f"{rule.id} comes after {before.id}", "Sort the rules by number"
     ids = [rule.id for rule in table.rules]
     for index, id_ in enumerate(ids):
         if isinstance(id_, str) and id_ in ids[:index]:
-            yield f"/rules/{index}/id", f"{shown(id_)} occurs twice", "Give the rule the next place in its section"
+            yield f"/rules/{index}/id", f"{show(id_)} occurs twice", "Give the rule the next place in its section"
 
 
 def _check_rule(
@@ -191,11 +191,11 @@ def _check_rule(
     if ("number" in row) == ("id" in row):
         yield "", "a rule has a number or an id", "Write one of 'number' and 'id'"
     elif isinstance(rule.id, str) and re.fullmatch(re.escape(start) + "[1-9][0-9]*", rule.id) is None:
-        reason = f"{shown(rule.id)} does not name the document, the section and the position in it"
+        reason = f"{show(rule.id)} does not name the document, the section and the position in it"
         yield "/id", reason, f"Write {start}1 or a higher number at its end"
     document = documents_by_id.get(rule.document)
     if document is None:
-        yield "/document", f"{shown(rule.document)} is not allowed here", f"Write {' or '.join(documents_by_id)}"
+        yield "/document", f"{show(rule.document)} is not allowed here", f"Write {' or '.join(documents_by_id)}"
     else:
         protocol_names = {f"/protocols/{index}": name for index, name in enumerate(rule.protocols)}
         for number, place in enumerate(rule.schema):
@@ -204,7 +204,7 @@ def _check_rule(
             }
         for where, protocol in protocol_names.items():
             if protocol not in document.protocols:
-                reason = f"the document {shown(document.id)} is not about the protocol {shown(protocol)}"
+                reason = f"the document {show(document.id)} is not about the protocol {show(protocol)}"
                 yield where, reason, f"It is about {' and '.join(document.protocols)}"
     for number, place in enumerate(rule.schema):
         if bool(place.has) == bool(place.lacks):

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from acpgen.config.faults import BAD_MATERIAL
 from acpgen.diagnostics.markup import Markdown, code, identifier, prose
-from acpgen.errors import Fault, Faults, did_you_mean, shown
+from acpgen.errors import Fault, Faults, did_you_mean, show
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.walk import is_array, is_object
 from acpgen.pointers import pointer_parts, resolve
@@ -175,7 +175,7 @@ def _find_contradiction(place: SchemaPlaces, where: str, schemas: Mapping[str, A
     """The reason why a place contradicts the table; `None` if it does not."""
     protocol, _, fragment = where.partition("#")
     if protocol not in schemas:
-        return f"the docs hold no protocol {shown(protocol)}"
+        return f"the docs hold no protocol {show(protocol)}"
     try:
         value = resolve(schemas[protocol], fragment)
     except KeyError:
@@ -184,9 +184,9 @@ def _find_contradiction(place: SchemaPlaces, where: str, schemas: Mapping[str, A
         return f"the value at {where} is not an object or an array"
     missing = [name for name in place.has if name not in value]
     if missing:
-        return f"{where} has no {', '.join(map(shown, missing))}"
+        return f"{where} has no {', '.join(map(show, missing))}"
     present = [name for name in place.lacks if name in value]
-    return f"{where} has {', '.join(map(shown, present))}" if present else None
+    return f"{where} has {', '.join(map(show, present))}" if present else None
 
 
 def describe_checks(rule: Requirement) -> str:

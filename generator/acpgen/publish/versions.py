@@ -18,7 +18,7 @@ from acpgen.targets import docs
 from acpgen.targets.docs.page_paths import ERRORS, MESSAGES, PagePaths
 from acpgen.targets.docs.scenarios import Scenario, scenarios
 from acpgen.targets.docs.usages import reachable_types
-from acpgen.targets.docs.version_docs import about_errors, about_messages
+from acpgen.targets.docs.version_docs import describe_errors, describe_messages
 from acpgen.targets.interface import Settings
 
 VersionPaths: TypeAlias = Mapping[str, PagePaths]
@@ -104,7 +104,7 @@ def _find_equal_pages(version: Version, stable: Version, paths: PagePaths) -> Ma
     pages = _pair_pages(types, paths.types, others.types) | _pair_pages(methods, paths.methods, others.methods)
     pages |= _pair_pages(paths.areas.keys() - own, paths.areas, others.areas)
     pages |= _pair_pages(plans, paths.conversations, others.conversations)
-    for page, about in ((ERRORS, about_errors), (MESSAGES, _describe_messages)):
+    for page, about in ((ERRORS, describe_errors), (MESSAGES, _describe_messages)):
         content = about(here)
         type_names = {part.name for part in content.values() if isinstance(part, ir.Definition)}
         if content == about(there) and types.issuperset(type_names):
@@ -134,7 +134,7 @@ def _is_equal_method(name: str, version: Version, stable: Version, types: set[st
 
 def _describe_messages(protocol: ir.Protocol) -> Mapping[str, object]:
     framing = {"envelope": protocol.envelope, "stream": protocol.stream, "batch": protocol.batch}
-    return {**framing, **about_messages(protocol)}
+    return {**framing, **describe_messages(protocol)}
 
 
 def _outline_scenario(plan: Scenario) -> list[tuple[str, bool, tuple[str, ...]]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from acpgen import config
 from acpgen.errors import Faults
-from acpgen.files.cache import all_code
+from acpgen.files.cache import hash_all_code
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.messages import validate, validators
 
@@ -59,7 +59,7 @@ class Standard:
         """A hash of everything that a verdict depends on beside the recording: this, the schemas, and the code."""
         schemas = [strict.schema for strict in self.versions()]
         content = json.dumps([asdict(self), schemas], sort_keys=True, default=str)  # numbers that no double equals
-        return hashlib.sha256(f"{all_code().digest}\0{content}".encode(errors="surrogatepass")).hexdigest()
+        return hashlib.sha256(f"{hash_all_code().digest}\0{content}".encode(errors="surrogatepass")).hexdigest()
 
 
 @cache

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, SourceLocation
-from acpgen.diagnostics.outline import counted
+from acpgen.errors import count_noun
 
 if TYPE_CHECKING:
     from acpgen.ir import JSON
@@ -59,7 +59,7 @@ class MessageDiagnostics:
         """The report on everything that was added from these files, with these numbers of lines."""
         verdict = "wrong" if wrong else "right" if is_judged else "not judged"
         diagnostics = tuple(each for group in self._kinds.values() for each in group)
-        summary = f"{counted(right, 'line')} right, {wrong} wrong, {not_judged} not judged"
+        summary = f"{count_noun(right, 'line')} right, {wrong} wrong, {not_judged} not judged"
         remarks = (f"Further lines that are wrong or were not judged: {self.left_out}.",) if self.left_out else ()
         data: dict[str, JSON] = {
             "verdict": verdict,

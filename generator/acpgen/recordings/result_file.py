@@ -66,31 +66,31 @@ class Results:
             try:
                 row = json.loads(line)
             except ValueError:
-                raise self._other(f"line {number + 1} is not JSON") from None
+                raise self._refuse_other(f"line {number + 1} is not JSON") from None
             if not number:
                 self._require_ours(row, standard)
             else:
                 self._take(row, number)
             end += len(line)
         if not end and os.fstat(self._file.fileno()).st_size:
-            raise self._other("its first line does not end")
+            raise self._refuse_other("its first line does not end")
         self._file.seek(end)
         self._file.truncate()
 
     def _require_ours(self, row: Any, standard: str) -> None:
         if not is_object(row) or row.get("form") != _FORM:
-            raise self._other("it does not begin as a file of results does")
+            raise self._refuse_other("it does not begin as a file of results does")
         if row.get("standard") != standard:
-            raise self._other("options, schemas or acpgen itself were others")
+            raise self._refuse_other("options, schemas or acpgen itself were others")
 
     def _take(self, row: Any, number: int) -> None:
         try:
             files = tuple(File(*file) for file in row["files"])
             self._known[_key(Recording(files))] = Verdict.from_json(row["verdict"])
         except (KeyError, TypeError, ValueError):
-            raise self._other(f"line {number + 1} holds no verdict") from None
+            raise self._refuse_other(f"line {number + 1} holds no verdict") from None
 
-    def _other(self, reason: str) -> Faults:
+    def _refuse_other(self, reason: str) -> Faults:
         return Faults([OTHER_RESULTS(at=place(self._path), reason=reason)])
 
     def _write(self, line: str) -> None:

@@ -166,7 +166,7 @@ class _Plain(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        content = self._next(len(buffer))
+        content = self._read_next(len(buffer))
         buffer[: len(content)] = content
         return len(content)
 
@@ -174,7 +174,7 @@ class _Plain(io.RawIOBase):
         self.stored.close()
         super().close()
 
-    def _next(self, most: int) -> bytes:
+    def _read_next(self, most: int) -> bytes:
         return self.stored.read(most)
 
 
@@ -186,7 +186,7 @@ class _Decompressed(_Plain):
         self.name, self.content = name, content
         self.size = 0
 
-    def _next(self, most: int) -> bytes:
+    def _read_next(self, most: int) -> bytes:
         content = self.content.read1(most)
         self.size += len(content)
         if self.size > max(ALWAYS, MOST_TIMES * self.stored.tell()):

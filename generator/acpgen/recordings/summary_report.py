@@ -39,7 +39,7 @@ def run(
     summary, share = Summary(), list[Verdict]()
     with contextlib.ExitStack() as stack:
         result_file = stack.enter_context(Results(results, standard.digest())) if results is not None else None
-        for recording, verdict in _reached(recordings, standard, jobs, result_file):
+        for recording, verdict in _list_verdicts(recordings, standard, jobs, result_file):
             share.append(verdict)
             if len(share) == _SHARE:
                 summary, share = summarise([summary, *share]), []
@@ -49,7 +49,7 @@ def run(
     return summarise([summary, *share])
 
 
-def _reached(
+def _list_verdicts(
     recordings: Sequence[Recording], standard: Standard, jobs: int, result_file: Results | None
 ) -> Iterator[tuple[Recording, Verdict]]:
     """Yield each recording with its verdict, stored or new."""

@@ -15,7 +15,7 @@ from acpgen.targets.options import Option, Value, check_options
 from acpgen.targets.outside import GROUP, load_package_target, make_failure
 from acpgen.targets.process import find_programs, make_program_target
 
-__all__ = ["TARGETS", "Option", "Render", "Settings", "Target", "outside", "with_options"]
+__all__ = ["TARGETS", "Option", "Render", "Settings", "Target", "list_external_targets", "with_options"]
 
 
 class _Targets(Mapping[str, Target]):
@@ -40,22 +40,22 @@ class _Targets(Mapping[str, Target]):
         raise KeyError(name)
 
     def __contains__(self, name: object) -> bool:
-        return name in BUILT_IN or name in outside()
+        return name in BUILT_IN or name in list_external_targets()
 
     def __iter__(self) -> Iterator[str]:
         yield from BUILT_IN
-        yield from sorted(outside())
+        yield from sorted(list_external_targets())
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
 
-def outside() -> frozenset[str]:
+def list_external_targets() -> frozenset[str]:
     """The names of the targets from other packages and programs."""
     return frozenset({*(entry.name for entry in entry_points(group=GROUP)), *find_programs()}) - BUILT_IN.keys()
 
 
-def hidden(name: str | None = None) -> Iterator[Faults]:
+def find_hidden_targets(name: str | None = None) -> Iterator[Faults]:
     """Yield a fault for each external target, or that of one name, that is hidden by a built-in target of the same name."""
     for entry in entry_points(group=GROUP):
         if entry.name in BUILT_IN and name in (None, entry.name):

@@ -38,7 +38,7 @@ class Target:
     def __call__(self, protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
         """Run `render` within the step budget of a protocol, with the default of every option that the settings omit. Raises `Faults`."""
         options = {**{option.name: option.default for option in self.options}, **settings.options}
-        with bundle.bounded():
+        with bundle.limit_steps():
             return self.render(protocol, bundle, replace(settings, options=options))
 
 

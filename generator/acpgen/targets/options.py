@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, cast
 
 from acpgen.config.faults import UNKNOWN_KEY
-from acpgen.errors import Fault, did_you_mean, shown
+from acpgen.errors import Fault, did_you_mean, show
 from acpgen.input.faults import BAD_SETTING
 
 Kind: TypeAlias = Literal["text", "boolean", "integer", "texts"]
@@ -74,16 +74,16 @@ def find_misdeclared(options: object) -> str:
     for option in cast("tuple[Option, ...]", options):
         name, about, default, choices = _find_unchecked(option)
         if not isinstance(name, str) or not _NAME.fullmatch(name):
-            return f"the name of an option is in kebab case, such as 'line-length': {shown(str(name))}"
+            return f"the name of an option is in kebab case, such as 'line-length': {show(str(name))}"
         if name in names:
-            return f"it declares the option {shown(name)} twice"
+            return f"it declares the option {show(name)} twice"
         names.add(name)
         if not isinstance(about, str):
-            return f"the description of the option {shown(name)} is not a string"
+            return f"the description of the option {show(name)} is not a string"
         if not isinstance(default, str | bool | int) and not _are_texts(default):
-            return f"the default of the option {shown(name)} is not a string, boolean, integer or tuple of strings"
+            return f"the default of the option {show(name)} is not a string, boolean, integer or tuple of strings"
         if not _are_texts(choices) or (choices and default not in cast("tuple[str, ...]", choices)):
-            return f"the choices of the option {shown(name)} are not a tuple of strings that contains its default"
+            return f"the choices of the option {show(name)} are not a tuple of strings that contains its default"
     return ""
 
 

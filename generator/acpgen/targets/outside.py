@@ -15,7 +15,7 @@ from typing import Final, cast
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.errors import Faults, printable, shown
+from acpgen.errors import Faults, printable, show
 from acpgen.files import is_file
 from acpgen.targets.faults import TARGET_FAILED
 from acpgen.targets.interface import Render, Settings, Target
@@ -51,7 +51,7 @@ def load_package_target(entry: EntryPoint) -> Target:
 def _guard(entry: EntryPoint, function: Render) -> Render:
     def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
         try:
-            with limited_time():
+            with limit_time():
                 files: object = function(copy.deepcopy(protocol), copy.deepcopy(bundle), settings)
                 return check_files(files, entry.value, entry.name)
         except (Faults, KeyboardInterrupt):
@@ -75,20 +75,20 @@ def seconds() -> float:
     return limit if 0 < limit < 1_000_000 else SECONDS
 
 
-def out_of_time() -> str:
+def describe_timeout() -> str:
     """The reason of a failure by timeout."""
     return f"it did not answer within {seconds():g} seconds (ACPGEN_TARGET_SECONDS says how long one may take)"
 
 
 @contextmanager
-def limited_time() -> Generator[None]:
+def limit_time() -> Generator[None]:
     """Interrupt code that exceeds the time limit of a target. Has an effect only in the main thread, and not on Windows."""
     if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def end(number: int, frame: object) -> None:  # noqa: ARG001
-        raise _OutOfTime(out_of_time())
+        raise _OutOfTime(describe_timeout())
 
     before = signal.signal(signal.SIGALRM, end)
     signal.setitimer(signal.ITIMER_REAL, seconds(), 1)
@@ -121,7 +121,7 @@ def check_files(output: object, at: str, name: str) -> Mapping[str, str]:
             advice = (
                 "" if is_file(path, "") else "; a path is relative, with '/', of ASCII letters, digits and _ . @ + -"
             )
-            raise make_failure(at, name, f"it made the file {shown(path)}, {reason}{advice}")
+            raise make_failure(at, name, f"it made the file {show(path)}, {reason}{advice}")
         files[path] = text
     if not files:
         raise make_failure(at, name, "it made no file. A target that cannot use a protocol must refuse it")
@@ -136,12 +136,12 @@ def _require_apart(files: Mapping[str, str], at: str, name: str) -> None:
         other = folded.setdefault(path.casefold(), path)
         if other != path:
             raise make_failure(
-                at, name, f"it made the files {shown(other)} and {shown(path)}, which are the same file on some systems"
+                at, name, f"it made the files {show(other)} and {show(path)}, which are the same file on some systems"
             )
     for path in files:
         steps = path.casefold().split("/")
         for length in range(1, len(steps)):
             if (parent := "/".join(steps[:length])) in folded:
                 raise make_failure(
-                    at, name, f"it made {shown(folded[parent])}, in whose place {shown(path)} needs a folder"
+                    at, name, f"it made {show(folded[parent])}, in whose place {show(path)} needs a folder"
                 )

@@ -29,14 +29,14 @@ import msgspec
 
 from acpgen import embedded, ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.errors import Faults, printable, shown
+from acpgen.errors import Faults, printable, show
 from acpgen.input.load import parse_json
 from acpgen.input.numbers import dumps
 from acpgen.meaning.interchange import dump
 from acpgen.targets.faults import TARGET_REFUSED
 from acpgen.targets.interface import Render, Settings, Target
 from acpgen.targets.options import Option, find_misdeclared
-from acpgen.targets.outside import check_files, make_failure, out_of_time, seconds
+from acpgen.targets.outside import check_files, describe_timeout, make_failure, seconds
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.supervisor import Program
@@ -133,7 +133,7 @@ def _ask(name: str, path: str, question: Mapping[str, Any]) -> dict[str, Any]:
     for line in program.errors.splitlines():
         sys.stderr.write(f"{printable(line)}\n")
     if not is_over:
-        raise make_failure(path, name, out_of_time())
+        raise make_failure(path, name, describe_timeout())
     if talk.is_too_long:
         raise make_failure(path, name, f"its answer is longer than {MOST} bytes")
     if program.code:
@@ -148,9 +148,9 @@ def _parse_answer(name: str, path: str, output: bytes) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise make_failure(path, name, "its answer is not UTF-8") from None
     except Faults as caught:
-        raise make_failure(path, name, f"its answer is not JSON: {caught.faults[0].what()}") from None
+        raise make_failure(path, name, f"its answer is not JSON: {caught.faults[0].join_text()}") from None
     if not isinstance(answer, dict):
-        raise make_failure(path, name, f"its answer is not an object: {shown(str(answer))}")
+        raise make_failure(path, name, f"its answer is not an object: {show(str(answer))}")
     return cast("dict[str, Any]", answer)
 
 

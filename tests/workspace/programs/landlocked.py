@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from acp_workspace.sandbox import handled_rights, landlock
+from acp_workspace.sandbox import landlock, list_handled_rights
 from acp_workspace.scope import Scope
 
 LIBRARY = ctypes.CDLL(None, use_errno=True)
@@ -28,7 +28,7 @@ def called(number: int, *arguments: object) -> int:
 
 def restrict(paths: list[str], *, read_only: bool) -> None:
     abi = called(444, None, ctypes.c_size_t(0), 1)
-    access = ctypes.c_uint64(handled_rights(abi))
+    access = ctypes.c_uint64(list_handled_rights(abi))
     ruleset = called(444, ctypes.byref(access), ctypes.c_size_t(8), 0)
     for rule in landlock(Scope(paths[0], tuple(paths[1:])), abi=abi, read_only=read_only):
         try:

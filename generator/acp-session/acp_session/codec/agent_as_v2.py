@@ -135,7 +135,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
             "session/update": self._update,
             "session/request_permission": self._request_permission,
             "elicitation/create": self._elicit,
-            CARRIER_METHOD: self._carried,
+            CARRIER_METHOD: self._restore_update,
         }
         self.v1_client = ClientForV1(self, handlers)
         self._accept_timeout = accept_timeout
@@ -281,7 +281,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
             setting = omit(body, "type") if body.get("type") == "id" else body
             answer = await self.request("session/set_config_option", setting, place)
             options.replace(answer.get("configOptions") or (), place.at("configOptions"))
-        return {**answer, "configOptions": options.all()}
+        return {**answer, "configOptions": options.list_options()}
 
     async def _cancel_terminal(self, body: Json, _: Place) -> Json:
         """Kill the command of a terminal of the services."""
@@ -442,7 +442,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
             "action": "cancel"
         }
 
-    async def _carried(self, body: Any, place: Place) -> None:
+    async def _restore_update(self, body: Any, place: Place) -> None:
         """Restore the v2 update that another codec has carried through v1."""
         notification = to_builtins(decode(peers2.Client, v2.UpdateSessionNotification, as_object(body), place))
         session, update = self.session(notification["sessionId"]), notification["update"]

@@ -112,7 +112,7 @@ class ToV1(Walker):
         hooks: dict[str, Hook] = {
             "InitializeRequest": self._initialize_params,
             "InitializeResponse": self._initialize_result,
-            **dict.fromkeys(OPENING_ANSWERS, self._opened),
+            **dict.fromkeys(OPENING_ANSWERS, self._convert_opening),
             "RequestPermissionRequest": self.permission,
             "RequestPermissionOutcome?": self._unknown_outcome,
             "AgentCapabilities": self._agent_capabilities,
@@ -279,7 +279,7 @@ class ToV1(Walker):
         """The option that represents the mode; it is also sent as modes, for v1 clients that support only these."""
         return next((one for one in self._options if one.get("category") == MODE and one.get("type") == "select"), None)
 
-    def _opened(self, answer: Json, place: Place) -> Json:
+    def _convert_opening(self, answer: Json, place: Place) -> Json:
         """Convert the response that opens a session; modes are separate, and v1 sends commands by an update."""
         result = omit(answer, "configOptions", "availableCommands", "modes")
         if answer.get("configOptions") is not None:

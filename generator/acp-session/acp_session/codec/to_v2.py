@@ -47,7 +47,7 @@ class ToV2(Walker):
                 self._handshake, "InitializeRequest", "clientInfo", {"clientCapabilities": {}}
             ),
             "InitializeResponse": partial(self._handshake, "InitializeResponse", "agentInfo", answer),
-            **dict.fromkeys(OPENING_ANSWERS, self._opened),
+            **dict.fromkeys(OPENING_ANSWERS, self._convert_opening),
             "PromptRequest": self._prompt,
             "RequestPermissionRequest": self.permission,
             "AgentCapabilities": self._agent_capabilities,
@@ -92,10 +92,10 @@ class ToV2(Walker):
             case "current_mode_update":
                 self.options.set_mode(str(update.get("currentModeId")))
                 rest = omit(update, "currentModeId")
-                return [{**rest, "sessionUpdate": "config_option_update", "configOptions": self.options.all()}]
+                return [{**rest, "sessionUpdate": "config_option_update", "configOptions": self.options.list_options()}]
             case "config_option_update":
                 self.options.replace(update.get("configOptions") or (), place.at("configOptions"))
-                return [{**update, "configOptions": self.options.all()}]
+                return [{**update, "configOptions": self.options.list_options()}]
             case "usage_update" if update.get("cost", 0) is None:
                 return [omit(update, "cost")]
             case _:
@@ -135,12 +135,12 @@ class ToV2(Walker):
             result["info"] = UNKNOWN_INFO
         return result
 
-    def _opened(self, answer: Json, place: Place) -> Json:
+    def _convert_opening(self, answer: Json, place: Place) -> Json:
         """Convert the response that opens a session, with its modes among the options."""
         self.options.begin(answer, place)
         if "availableCommands" in answer:
             place.at("availableCommands").lose(CONFLICT)
-        options = self.options.all()
+        options = self.options.list_options()
         more = {"configOptions": options} if options or answer.get("configOptions") is not None else {}
         return {**omit(answer, "modes", "configOptions", "availableCommands"), **more}
 
@@ -278,7 +278,7 @@ class OptionsOfV1:
         used_ids = {one.get("configId") for one in self._options}
         return next(name for name in (MODE, *(f"{MODE}{number}" for number in range(2, 1000))) if name not in used_ids)
 
-    def all(self) -> list[Json]:
+    def list_options(self) -> list[Json]:
         """All options with their current values."""
         name = self.mode_option
         if name is None:

@@ -12,7 +12,7 @@ from acpgen.compat.diff.pairs import Comparison, Step
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.protocol.sender_schemas import conditional_members, declares_nothing, permitted_patterns
-from acpgen.input.equality import same
+from acpgen.input.equality import is_equal
 from acpgen.meaning.samples import read_instead
 
 _CLOSING: Final = frozenset({"/additionalProperties", "/unevaluatedProperties"})
@@ -172,7 +172,7 @@ def _nullable(type_: ir.Type) -> ir.Type:
 def _same_default(old: ir.Default | None, new: ir.Default | None) -> bool:
     """Whether two defaults are equal; no default equals a default of null."""
     values = [None if default is None else default.value for default in (old, new)]
-    return same(*values)
+    return is_equal(*values)
 
 
 def _grown(old: ir.Default | None, new: ir.Default | None) -> bool:
@@ -183,4 +183,4 @@ def _grown(old: ir.Default | None, new: ir.Default | None) -> bool:
 def _contains(large: ir.JSON, small: ir.JSON) -> bool:
     if isinstance(large, dict) and isinstance(small, dict):
         return all(key in large and _contains(large[key], value) for key, value in small.items())
-    return same(large, small)
+    return is_equal(large, small)

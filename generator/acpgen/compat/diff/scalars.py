@@ -11,7 +11,7 @@ from acpgen.compat.diff.pairs import Comparison
 from acpgen.compat.diff.shapes import Alternative, Constants
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.sender_schemas import Written, schema_of
-from acpgen.diagnostics.outline import counted
+from acpgen.errors import count_noun
 from acpgen.input.equality import key_of
 from acpgen.input.numbers import dumps
 from acpgen.input.walk import Schema
@@ -134,9 +134,9 @@ def _describe_one(type_: ir.Number | ir.String) -> str:
     parts: list[str] = []
     if isinstance(type_, ir.String):
         if type_.min_length:
-            parts.append(f"of at least {counted(type_.min_length, 'character')}")
+            parts.append(f"of at least {count_noun(type_.min_length, 'character')}")
         if type_.max_length is not None:
-            parts.append(f"of at most {counted(type_.max_length, 'character')}")
+            parts.append(f"of at most {count_noun(type_.max_length, 'character')}")
         if type_.pattern is not None:
             parts.append(f"matching {type_.pattern!r}")
         return " ".join(["a string", *parts]) if parts else "any string"
@@ -161,9 +161,9 @@ def _describe_one(type_: ir.Number | ir.String) -> str:
 def _items(array: ir.Array) -> str:
     parts: list[str] = []
     if array.min_items:
-        parts.append(f"at least {counted(array.min_items, 'item')}")
+        parts.append(f"at least {count_noun(array.min_items, 'item')}")
     if array.max_items is not None:
-        parts.append(f"at most {counted(array.max_items, 'item')}")
+        parts.append(f"at most {count_noun(array.max_items, 'item')}")
     if array.unique:
         parts.append("no duplicates")
     return " and ".join(parts) or "any number of items"

@@ -67,8 +67,6 @@ def _alternative(work: Comparison, old: Alternative, new: Alternative, step: Ste
             work.child(step, type_of_object(old), type_of_object(new))
         case Objects(), Objects():
             records.record(work, old, new)
-        case ir.TaggedUnion(), ir.TaggedUnion():
-            union(work, old, new)
         case _:
             work.note(Change("undecided", detail="two different kinds of types are compared", **work.at()))
 
@@ -381,6 +379,4 @@ def _likeness(work: Comparison, old: Alternative, new: Alternative) -> float:
         return alike + essential if essential else 0
     if isinstance(old, ir.Tuple) and isinstance(new, ir.Tuple):
         return 3 if old == new else 1 if len(old.first) == len(new.first) else 0.05
-    if isinstance(old, ir.TaggedUnion) and isinstance(new, ir.TaggedUnion):
-        return 3 if old.name == new.name else 1 if old.tag == new.tag else 0.2
     return 0

@@ -16,7 +16,7 @@ from acpgen.compat.history.revision_sources import HistoryOptions, Revisions, fr
 from acpgen.compat.history.timeline import Timeline, timeline
 from acpgen.compat.policy import apply, of_project, policy_position, require_roles
 from acpgen.compat.project_releases import versions_of
-from acpgen.config import around, find_profile
+from acpgen.config import find_config, find_profile
 from acpgen.diagnostics.outputs import require_apart
 from acpgen.errors import Faults
 from acpgen.input.faults import BAD_SETTING, NOT_FOUND
@@ -29,7 +29,7 @@ def history(options: HistoryOptions) -> Timeline:
     revisions = _revisions(options)
     file = options.waivers or waivers.standard_file()
     waiver_list = waivers.read(file) if options.waivers is not None or file.exists() else ()
-    project = around(Path.cwd())
+    project = find_config(Path.cwd())
     settings = None if project is None else project.file
     written_to = [each.file for each in options.destinations]
     require_apart(written_to, (*revisions.files, *options.references.values(), file, options.methods, settings))

@@ -14,7 +14,7 @@ from acpgen.compat.history.timeline import Milestone
 from acpgen.compat.sources import Input
 from acpgen.config import docs_inputs, protocols
 from acpgen.diagnostics.outputs import Destination
-from acpgen.errors import Faults, counted
+from acpgen.errors import Faults, count_noun
 from acpgen.input import git_revisions
 from acpgen.input.load import NO_REFERENCES, References, Source
 from acpgen.methods.profile import Profile
@@ -93,7 +93,7 @@ def from_releases(protocol: str, options: HistoryOptions, methods: Profile | Non
     folder = protocols.with_releases(protocol)
     if folder is None:
         return None
-    release_index = docs_inputs.parsed(docs_inputs.read(folder, [protocol])).releases.get(protocol)
+    release_index = docs_inputs.parse_material(docs_inputs.read(folder, [protocol])).releases.get(protocol)
     if release_index is None or not release_index.releases:
         return None
     profile = methods or sources.configured_profile(protocol)
@@ -118,7 +118,7 @@ def from_git(revision: str, path: str, options: HistoryOptions, methods: Profile
     inside = sources.protocol_folder(path)
     place = git_revisions.locate(tip, ([inside] if inside is not None else []) + [Path(path)])
     contents = git_revisions.Contents(tip)
-    beside = contents.beside(place)
+    beside = contents.find_referenced_files(place)
     log = git_revisions.log(place, beside)
     start = len(log.commits)
     if dots:  # from the newest commit that is no newer than the base
@@ -150,5 +150,5 @@ def from_git(revision: str, path: str, options: HistoryOptions, methods: Profile
 
 
 def _omission_note(count: int, which: str) -> tuple[str, ...]:
-    were = f"{counted(count, f'{which} revision')} {'was' if count == 1 else 'were'}"
+    were = f"{count_noun(count, f'{which} revision')} {'was' if count == 1 else 'were'}"
     return (f"{were} left out by --limit, --since or a range.",) if count > 0 else ()

@@ -14,7 +14,7 @@ from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import Answer, Revision, opposite
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.protocol.sender_schemas import DECLARED, SENT, schema_of
-from acpgen.input.walk import inside, is_object, reachable, references
+from acpgen.input.walk import is_object, reachable, references, walk_schemas
 
 if TYPE_CHECKING:
     from acpgen.input.walk import Schema
@@ -179,7 +179,7 @@ def count_unknown_formats(schemas: Iterable[object]) -> Counter[str]:
 
     counts: Counter[str] = Counter()
     for schema in schemas:
-        for _, one in inside(schema):
+        for _, one in walk_schemas(schema):
             name = one.get("format")
             if isinstance(name, str) and name not in FORMATS:
                 counts[name] += 1

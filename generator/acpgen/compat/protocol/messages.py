@@ -14,7 +14,7 @@ from acpgen import ir
 from acpgen.bundle.bundle import DIALECT
 from acpgen.compat.findings import BUDGET, Revision, Witness, opposite
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.input.walk import Schema, copied, is_array, is_object
+from acpgen.input.walk import Schema, copy_json, is_array, is_object
 from acpgen.meaning import envelopes, sample_texts
 from acpgen.meaning.samples import Unmakeable, Values
 from acpgen.pointers import plain_pointer, reference_to
@@ -170,7 +170,7 @@ class WitnessValidator:
             return self.confirm(routes, replace(candidate, value=value), side, shows)
 
         if side not in self._shown:
-            self._shown[side] = sample_texts.shown(self.sides[side].bundle.definitions)
+            self._shown[side] = sample_texts.collect_examples(self.sides[side].bundle.definitions)
         witness = with_readable_texts(candidate.value, self._shown[side], held) or self.confirm(routes, candidate, side)
         if witness is None or witness.formats:
             return witness
@@ -237,7 +237,7 @@ def example(side: SchemaRevision, name: str, like: SchemaRevision) -> tuple[ir.J
     def held(each: ir.JSON) -> tuple[ir.JSON] | None:
         return (each,) if judge.accepts(routes, "old", each) else None
 
-    return with_readable_texts(value, sample_texts.shown(like.bundle.definitions), held) or (value,)
+    return with_readable_texts(value, sample_texts.collect_examples(like.bundle.definitions), held) or (value,)
 
 
 def with_readable_texts(
@@ -263,7 +263,7 @@ def with_readable_texts(
 
 def _with_texts(value: ir.JSON, texts: Iterable[tuple[Path, str]]) -> ir.JSON:
     """A message with other texts at some paths."""
-    result: Any = copied(value)
+    result: Any = copy_json(value)
     for path, text in texts:
         holder = result
         for key in path[:-1]:

@@ -22,14 +22,14 @@ from acpgen.input.walk import (
     ASSERTIONS,
     DEFINITIONS,
     Schema,
-    inside,
     is_array,
     is_object,
-    mapped,
+    list_unapplied,
+    map_subschemas,
     may_hold_schemas,
     reachable,
     references,
-    unjudged,
+    walk_schemas,
     without_prose,
 )
 from acpgen.pointers import follow, plain_pointer, pointer_parts, reference_to, target
@@ -333,7 +333,7 @@ class SchemaRevision:
     def contents(self, name: str) -> list[str]:
         """What a definition and all definitions inside it say about the content of strings, which no validator asserts: as sorted texts."""
         schemas = (self.demands[each] for each in self._parts[self.bundle.origins[name]])
-        nodes = (node for schema in schemas for _, node in inside(schema))
+        nodes = (node for schema in schemas for _, node in walk_schemas(schema))
         keywords = ("contentMediaType", "contentSchema")
         return sorted(dumps([key, node[key]], sort_keys=True) for node in nodes for key in keywords if key in node)
 
@@ -357,7 +357,7 @@ class SchemaRevision:
             is_read = is_branch or each in compared_names or origin in self._declared_places
             result[each, origin.removeprefix(at)] = frozenset(
                 (plain_pointer(*keys), keyword, key_of(node[keyword]))
-                for keys, node in inside(self.stable_schemas[each])
+                for keys, node in walk_schemas(self.stable_schemas[each])
                 for keyword in _STATEMENTS & node.keys()
                 if not (is_read and origin + plain_pointer(*keys) in self._read_places[keyword])
             )
@@ -436,7 +436,9 @@ class SchemaRevision:
     def gates_unknown(self) -> bool:
         """Whether peers advertise capabilities but the schema never says what one gates, as in the published files of ACP."""
         return any(method.name == "initialize" for method in self.protocol.methods) and not any(
-            not _GATING.isdisjoint(node) for schema in self.bundle.definitions.values() for _, node in inside(schema)
+            not _GATING.isdisjoint(node)
+            for schema in self.bundle.definitions.values()
+            for _, node in walk_schemas(schema)
         )
 
     def may_gate(self, capability: str | None) -> bool:
@@ -499,13 +501,13 @@ def _without_annotations(schema: Any) -> Any:
     """A schema without what no validator asserts, so that definitions that accept the same become equal."""
     if not is_object(schema):
         return schema
-    left_out = [id(part) for part in unjudged(schema)]
+    left_out = [id(part) for part in list_unapplied(schema)]
     asserting = {
         key: value
         for key, value in schema.items()
         if (may_hold_schemas(key) or key in _KEPT) and id(value) not in left_out
     }
-    return mapped(asserting, lambda _, each: _without_annotations(each))
+    return map_subschemas(asserting, lambda _, each: _without_annotations(each))
 
 
 _KEPT: Final = frozenset({*DEFINITIONS, "$id", "$schema", "format", "x-integer"})

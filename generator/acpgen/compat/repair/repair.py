@@ -25,7 +25,7 @@ from acpgen.compat.repair.reversals import Edits, combine
 from acpgen.compat.repair.sides import Sides
 from acpgen.errors import Fault, Faults
 from acpgen.input.load import Document, check, parse_json, read_bytes
-from acpgen.input.text_edits import edited, lines_changed, patch
+from acpgen.input.text_edits import apply_edits, lines_changed, patch
 
 if TYPE_CHECKING:
     from acpgen.compat.protocol.revision import SchemaRevision
@@ -348,7 +348,7 @@ def with_texts(side_input: Input, new_texts: Mapping[str, str]) -> Input:
 def texts(side_input: Input, edits: Edits) -> dict[str, str]:
     """The edited files, by path."""
     before = {each.path: each.text for each in side_input.documents.documents}
-    return {path: edited(before[path], each) for path, each in edits.items()}
+    return {path: apply_edits(before[path], each) for path, each in edits.items()}
 
 
 def _patches(edits: Edits, side_input: Input) -> tuple[FilePatch, ...]:

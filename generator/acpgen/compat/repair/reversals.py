@@ -62,8 +62,8 @@ def combine(parts: Iterable[Reversal], files: Mapping[str, Any]) -> Edits | None
             edit = replace(part, value={**one, **other})
         edits[key] = edit
     removals = [each for each in edits.values() if each.op == "remove"]
-    kept_edits = [each for each in edits.values() if each.op != "remove" or not any(map(each.inside, removals))]
-    if any(each.inside(other) for each in kept_edits for other in kept_edits if not _is_item(other)):
+    kept_edits = [each for each in edits.values() if each.op != "remove" or not any(map(each.is_inside, removals))]
+    if any(each.is_inside(other) for each in kept_edits for other in kept_edits if not _is_item(other)):
         return None
     by_file: dict[str, list[Edit]] = defaultdict(list)
     for each in _without_empty(kept_edits, files):

@@ -95,7 +95,7 @@ def permission(trial: Trial) -> None:
 @case("elicitation/unknown-mode", "must", sides=CLIENT)
 def unknown_mode(trial: Trial) -> None:
     """A question in a mode that nobody has, where questions are advertised. Expected: it is refused or declined, not accepted."""
-    if not trial.offered("elicitation"):
+    if not trial.is_offered("elicitation"):
         raise SkipCase("the client does not advertise elicitation")
     params = {"sessionId": trial.client_session(), "mode": "_acpgen.dev/tide", "message": "How high is the tide?"}
     response = trial.connection.ask("elicitation/create", params, trial.slow)
@@ -119,7 +119,7 @@ def unknown_completion(trial: Trial) -> None:
 @case("file-system/not-advertised", "not-found", versions=(1,), sides=CLIENT)
 def not_advertised(trial: Trial) -> None:
     """A file is asked for though the client advertises no file system. Expected: an error."""
-    if trial.offered("fs", "readTextFile"):
+    if trial.is_offered("fs", "readTextFile"):
         raise SkipCase("the client advertises fs.readTextFile")
     response = _read_missing(trial)
     if response is not None and "error" not in response.value:
@@ -129,7 +129,7 @@ def not_advertised(trial: Trial) -> None:
 @case("file-system/read", "advertised-by-client", versions=(1,), sides=CLIENT)
 def read(trial: Trial) -> None:
     """A file that does not exist, where reading is advertised. Expected: an error, not 'method not found'."""
-    if not trial.offered("fs", "readTextFile"):
+    if not trial.is_offered("fs", "readTextFile"):
         raise SkipCase("the client does not advertise fs.readTextFile")
     response = _read_missing(trial, trial.slow)
     if response is not None and "error" not in response.value:
@@ -139,7 +139,7 @@ def read(trial: Trial) -> None:
 @case("terminals/run", "advertised-by-client", versions=(1,), sides=CLIENT)
 def terminal(trial: Trial) -> None:
     """`echo` in a terminal, where terminals are advertised: created, waited for, read and released. Expected: results."""
-    if not trial.offered("terminal"):
+    if not trial.is_offered("terminal"):
         raise SkipCase("the client does not advertise terminal")
     session = trial.client_session()
     creation = trial.expect(
@@ -147,7 +147,9 @@ def terminal(trial: Trial) -> None:
     )
     if creation is None or "error" in creation.value:
         raise SkipCase(
-            "terminal/create was not answered" if creation is None else trial.refused("terminal/create", creation)
+            "terminal/create was not answered"
+            if creation is None
+            else trial.describe_refusal("terminal/create", creation)
         )
     name = creation.result.get("terminalId") if is_object(creation.result) else None
     here = {"sessionId": session, "terminalId": name}

@@ -29,7 +29,7 @@ def supported_version(trial: Trial) -> None:
     handshakes = {version: trial.initialize(version) for version in KNOWN}
     spoken = {one.version for one in handshakes.values()}
     if not spoken & {*KNOWN}:
-        raise SkipCase(none_spoken(trial))
+        raise SkipCase(describe_no_version(trial))
     for requested, outcome in handshakes.items():
         if requested in spoken and isinstance(outcome.version, int) and outcome.version != requested:
             fail_handshake(
@@ -48,7 +48,7 @@ def unspoken(outcome: Handshake, version: int) -> str:
     return f"the agent does not support version {version}"
 
 
-def none_spoken(trial: Trial) -> str:
+def describe_no_version(trial: Trial) -> str:
     """Why no version is spoken."""
     outcomes = [trial.initialize(version) for version in KNOWN]
     return (

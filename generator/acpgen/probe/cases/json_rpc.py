@@ -117,10 +117,10 @@ def params_malformed(trial: Trial) -> None:
         ("the params are left out", None),
     ]
     for what, params in bad:
-        if not _refused(trial, "session/new", params, what):
+        if not _is_refused(trial, "session/new", params, what):
             return
-    _refused(trial, "session/prompt", {"sessionId": 5, "prompt": "hello"}, "`sessionId` is a number")
-    _refused(
+    _is_refused(trial, "session/prompt", {"sessionId": 5, "prompt": "hello"}, "`sessionId` is a number")
+    _is_refused(
         trial, "session/prompt", {"sessionId": "x", "prompt": [{"type": 5}]}, "a content block has a number for a type"
     )
 
@@ -131,7 +131,7 @@ def params_drawn(trial: Trial) -> None:
     for _ in range(12):
         method = trial.random.choice(("session/new", "session/prompt", "session/set_mode"))
         names = trial.random.sample(("cwd", "sessionId", "prompt", "modeId", "_meta"), 3)
-        params = {name: _drawn(trial, 2) for name in names}
+        params = {name: _draw_value(trial, 2) for name in names}
         wrong: tuple[Any, ...] = (5, None, [], {}, True)
         params["cwd" if method == "session/new" else "sessionId"] = trial.random.choice(wrong)
         if trial.expect(method, params) is None:
@@ -180,7 +180,7 @@ def _comes_back(trial: Trial, value: Any, place: str = "") -> None:
         raise SkipCase("the connection was lost")
 
 
-def _refused(trial: Trial, method: str, params: Any, what: str) -> bool:
+def _is_refused(trial: Trial, method: str, params: Any, what: str) -> bool:
     """Whether a request was answered; a wrong answer is reported."""
     connection = trial.connection
     name = connection.call(method, params)
@@ -200,14 +200,14 @@ def _refused(trial: Trial, method: str, params: Any, what: str) -> bool:
     return True
 
 
-def _drawn(trial: Trial, depth: int) -> Any:
+def _draw_value(trial: Trial, depth: int) -> Any:
     draw = trial.random
     plain: tuple[Any, ...] = (None, True, False, 0, -1, 1.5, "", "text", "\u0000", [], {})
     if depth == 0 or draw.random() < 0.6:
         return draw.choice(plain)
     if draw.random() < 0.5:
-        return [_drawn(trial, depth - 1) for _ in range(draw.randrange(4))]
-    return {draw.choice(("a", "type", "text", "")): _drawn(trial, depth - 1) for _ in range(draw.randrange(4))}
+        return [_draw_value(trial, depth - 1) for _ in range(draw.randrange(4))]
+    return {draw.choice(("a", "type", "text", "")): _draw_value(trial, depth - 1) for _ in range(draw.randrange(4))}
 
 
 def _word(trial: Trial) -> str:

@@ -69,14 +69,14 @@ def cancel_idle(trial: Trial) -> None:
 @case("prompt-turn/cancel-at-once", "cancelled", "session")
 def cancel_at_once(trial: Trial) -> None:
     """A prompt and, at once, its cancellation. Expected: the turn ends, as a rule with `cancelled`."""
-    _cancelled(trial, lambda _: True)
+    _cancel_turn(trial, lambda _: True)
 
 
 @case("prompt-turn/cancel-after-update", "cancelled", "session")
 def cancel_after_update(trial: Trial) -> None:
     """A prompt that is cancelled once the agent has sent something about it. Expected: `cancelled`, and silence after it."""
     session = trial.session()
-    _cancelled(trial, partial(trial.updates, session))
+    _cancel_turn(trial, partial(trial.updates, session))
 
 
 @case("prompt-turn/cancel-open-permission", "cancelled", "session")
@@ -85,8 +85,8 @@ def cancel_permission(trial: Trial) -> None:
     connection = trial.connection
     connection.delay = connection.clock.answer
     try:
-        is_asked = partial(connection.called, "session/request_permission")
-        _cancelled(trial, is_asked, work_block(trial), "the agent asked for no permission")
+        is_asked = partial(connection.list_calls, "session/request_permission")
+        _cancel_turn(trial, is_asked, work_block(trial), "the agent asked for no permission")
     finally:
         connection.delay = 0.0
 
@@ -126,11 +126,11 @@ def close_during_turn(trial: Trial) -> None:
     if response is None:
         trial.require_answer(id_, index, "session/prompt", "closed")
     elif trial.version == 2:
-        _accepted(trial, session, index, response)
+        _require_accepted(trial, session, index, response)
         if (
             "error" in response.value
             and response.code != WITHDRAWN
-            and not _inserted(trial, session, index, response.index)
+            and not _list_inserted_updates(trial, session, index, response.index)
         ):
             sentence = f"a prompt that `session/close` cancelled fails with {response.code}, not {WITHDRAWN}"
             trial.fail(
@@ -149,7 +149,7 @@ def close_during_turn(trial: Trial) -> None:
 @case("client-methods/served", "ended", "session")
 def served(trial: Trial) -> None:
     """A prompt that asks for files and a command, with a client that serves both. Expected: the turn ends, terminals are released."""
-    _helped(trial, "serves", 0.0)
+    _run_helped_turn(trial, "serves", 0.0)
 
 
 @case("client-methods/not-advertised", "must", "session")
@@ -157,7 +157,7 @@ def not_advertised(trial: Trial) -> None:
     """The same on a connection whose client advertises nothing. Expected: the agent calls nothing of a client."""
     ready(trial)
     bare = trial.bare()
-    with trial.elsewhere(bare):
+    with trial.use_other_run(bare):
         if bare.version != trial.version:
             raise SkipCase(f"version {trial.version} is not negotiated with a client that advertises nothing")
         _turn(trial, [work_block(trial)])
@@ -166,13 +166,13 @@ def not_advertised(trial: Trial) -> None:
 @case("client-methods/refused", "ended", "session")
 def refused(trial: Trial) -> None:
     """The same with a client that refuses files and commands, and permissions. Expected: the turn ends all the same."""
-    _helped(trial, "refuses", 0.0)
+    _run_helped_turn(trial, "refuses", 0.0)
 
 
 @case("client-methods/slow", "ended", "session")
 def slow(trial: Trial) -> None:
     """The same with a client that takes its time. Expected: the turn ends all the same."""
-    _helped(trial, "serves", min(2.0, trial.connection.clock.answer / 2))
+    _run_helped_turn(trial, "serves", min(2.0, trial.connection.clock.answer / 2))
 
 
 # --- turns -----------------------------------------------------------------------------------------------------------
@@ -206,8 +206,8 @@ def _turn(trial: Trial, blocks: list[Any]) -> ReceivedMessage:
     id_, index = prompt(trial, session, blocks)
     response = connection.answer(id_, trial.slow)
     if response is not None and "error" in response.value:
-        _accepted(trial, session, index, response)
-        reason = trial.refused("session/prompt", response)
+        _require_accepted(trial, session, index, response)
+        reason = trial.describe_refusal("session/prompt", response)
         trial.memory.setdefault("no prompts", reason)
         raise SkipCase(reason)
     if response is not None and trial.version == 2:
@@ -223,7 +223,7 @@ def _turn(trial: Trial, blocks: list[Any]) -> ReceivedMessage:
         if response is not None and end.get("stopReason") is None:
             trial.fail("the work of a prompt ended without a stop reason", index, response.index, clause="accepted")
         if response is not None and end.get("stopReason") == "error":
-            reason = trial.failed("session/prompt", replace(response, value=end))
+            reason = trial.describe_failure("session/prompt", replace(response, value=end))
             trial.memory.setdefault("no prompts", reason)
             raise SkipCase(reason)
     if response is None:
@@ -242,20 +242,22 @@ def _turn(trial: Trial, blocks: list[Any]) -> ReceivedMessage:
 
 def _idle(trial: Trial, session: str, since: int) -> ReceivedMessage | None:
     """The update, after an index of the transcript, that the session is idle."""
-    trial.connection.wait(lambda: bool(ended_turns(trial, session, since)), trial.slow)
-    return next(iter(ended_turns(trial, session, since)), None)
+    trial.connection.wait(lambda: bool(list_turn_ends(trial, session, since)), trial.slow)
+    return next(iter(list_turn_ends(trial, session, since)), None)
 
 
-def _inserted(trial: Trial, session: str, since: int, until: int) -> list[ReceivedMessage]:
+def _list_inserted_updates(trial: Trial, session: str, since: int, until: int) -> list[ReceivedMessage]:
     """The updates between two indices of the transcript that report a message of the user. Only the probe writes in its sessions."""
     kinds = ("user_message", "user_message_chunk")
     return [one for one in trial.updates(session, since) if one.index < until and one.update("sessionUpdate") in kinds]
 
 
-def _accepted(trial: Trial, session: str, since: int, response: ReceivedMessage) -> None:
+def _require_accepted(trial: Trial, session: str, since: int, response: ReceivedMessage) -> None:
     """Report an agent of version 2 that fails the prompt though it reported its message."""
     insertions = (
-        _inserted(trial, session, since, response.index) if trial.version == 2 and "error" in response.value else []
+        _list_inserted_updates(trial, session, since, response.index)
+        if trial.version == 2 and "error" in response.value
+        else []
     )
     if insertions:
         sentence = f"the message of the prompt was reported, and the prompt then failed with {response.reason}"
@@ -287,12 +289,12 @@ def _kind(trial: Trial, block: Any) -> None:
             response, f"a prompt with {block['type']!r} is refused: {response.reason}", place=block["type"]
         )
     elif "error" in response.value:
-        raise SkipCase(trial.refused("session/prompt", response))
+        raise SkipCase(trial.describe_refusal("session/prompt", response))
     elif trial.version == 2:
         _idle(trial, session, index)
 
 
-def _cancelled(trial: Trial, is_time: Callable[[int], object], block: Any = _LONG, otherwise: str = "") -> None:
+def _cancel_turn(trial: Trial, is_time: Callable[[int], object], block: Any = _LONG, otherwise: str = "") -> None:
     """Start a turn, cancel it once `is_time` holds, and wait for its end. The monitor judges the end."""
     ready(trial)
     connection, session = trial.connection, trial.session()
@@ -303,7 +305,9 @@ def _cancelled(trial: Trial, is_time: Callable[[int], object], block: Any = _LON
         answers = connection.answers.get(id_text(id_), ())
         if trial.version == 1:
             return bool(answers)
-        return bool(ended_turns(trial, session, index)) or any(one.code == WITHDRAWN for one in answers)  # never begun
+        return bool(list_turn_ends(trial, session, index)) or any(
+            one.code == WITHDRAWN for one in answers
+        )  # never begun
 
     connection.wait(lambda: bool(is_time(index)) or is_over(), trial.slow)
     was_time, had_ended = bool(is_time(index)), is_over()
@@ -323,7 +327,7 @@ def _cancelled(trial: Trial, is_time: Callable[[int], object], block: Any = _LON
         raise SkipCase("the turn had ended before it could be cancelled")
 
 
-def ended_turns(trial: Trial, session: str, since: int) -> list[ReceivedMessage]:
+def list_turn_ends(trial: Trial, session: str, since: int) -> list[ReceivedMessage]:
     """The updates after an index of the transcript that end the work of a session in version 2."""
     return [one for one in trial.updates(session, since) if _state(one) == "idle"]
 
@@ -336,7 +340,7 @@ def _stop(trial: Trial, session: str) -> int:
     return index
 
 
-def _helped(trial: Trial, manner: Any, delay: float) -> None:
+def _run_helped_turn(trial: Trial, manner: Any, delay: float) -> None:
     ready(trial)
     before = len(trial.client.asked)
     trial.client.manner, trial.connection.delay = manner, delay

@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any
 
 from acpgen.input.walk import is_object
-from acpgen.probe.case_context import AUTH_REQUIRED, SkipCase, Trial, listed
-from acpgen.probe.cases.prompts import ended_turns, prompt, ready, work_block
-from acpgen.probe.cases.sessions import ask, offered
+from acpgen.probe.case_context import AUTH_REQUIRED, SkipCase, Trial, as_list
+from acpgen.probe.cases.prompts import list_turn_ends, prompt, ready, work_block
+from acpgen.probe.cases.sessions import ask, open_session
 from acpgen.probe.registry import case
 
 
@@ -17,7 +17,7 @@ def unknown_block(trial: Trial) -> None:
     """A prompt with a block of a kind that nobody has. Expected: the error -32602."""
     session = trial.session()
     blocks = [{"type": "text", "text": "Reply with the single word ok."}, {"type": "_acpgen_chart", "probe": True}]
-    _refused(
+    _require_refused(
         trial, "session/prompt", {"sessionId": session, "prompt": blocks}, "a content block of the type '_acpgen_chart'"
     )
     trial.client.cancelled.add(session)
@@ -28,7 +28,7 @@ def unknown_block(trial: Trial) -> None:
 def unknown_transport(trial: Trial) -> None:
     """`session/new` with an MCP server over a transport that nobody has. Expected: the error -32602."""
     params = {**trial.new_params(), "mcpServers": [{"type": "_acpgen_wire", "name": "probe"}]}
-    _refused(trial, "session/new", params, "an MCP server over '_acpgen_wire'")
+    _require_refused(trial, "session/new", params, "an MCP server over '_acpgen_wire'")
 
 
 @case("session-config-options/unknown", "must", "session", versions=(2,))
@@ -36,8 +36,8 @@ def unknown_option(trial: Trial) -> None:
     """`session/set_config_option` of an unknown option, and of an offered choice to a value and a shape of value that nobody
     has. Expected: the error -32602 each time.
     """
-    session, result = offered(trial)
-    options = [one for one in listed(result.get("configOptions")) if is_object(one) and one.get("type") == "select"]
+    session, result = open_session(trial)
+    options = [one for one in as_list(result.get("configOptions")) if is_object(one) and one.get("type") == "select"]
     if not options:
         raise SkipCase("the session offers no configuration options")
     known_option, word = options[0].get("configId"), f"acpgen-{trial.random.getrandbits(32):08x}"
@@ -46,7 +46,7 @@ def unknown_option(trial: Trial) -> None:
         ("a value that is not offered", {"configId": known_option, "type": "id", "value": word}),
         ("an unknown form of value", {"configId": known_option, "type": "_acpgen_shape", "value": [word]}),
     ):
-        _refused(trial, "session/set_config_option", {"sessionId": session, **params}, what)
+        _require_refused(trial, "session/set_config_option", {"sessionId": session, **params}, what)
 
 
 @case("prompt-turn/cancel-unanswered-permission", "must", "session", versions=(2,))
@@ -60,12 +60,12 @@ def cancel_unanswered(trial: Trial) -> None:
     connection.delay = 10 * trial.slow
     try:
         _, index = prompt(trial, session, [work_block(trial)])
-        find_calls = partial(connection.called, "session/request_permission", index)
-        connection.wait(lambda: bool(find_calls()) or bool(ended_turns(trial, session, index)), trial.slow)
+        find_calls = partial(connection.list_calls, "session/request_permission", index)
+        connection.wait(lambda: bool(find_calls()) or bool(list_turn_ends(trial, session, index)), trial.slow)
         trial.client.cancelled.add(session)
         cancel = connection.notify("session/cancel", {"sessionId": session})
         message_sent = connection.sent
-        is_over = connection.wait(lambda: bool(ended_turns(trial, session, index)), trial.slow)
+        is_over = connection.wait(lambda: bool(list_turn_ends(trial, session, index)), trial.slow)
         if not find_calls():
             raise SkipCase("the agent asked for no permission")
         if not is_over:
@@ -81,10 +81,10 @@ def cancel_unanswered(trial: Trial) -> None:
     trial.is_alive()
 
 
-def _refused(trial: Trial, method: str, params: Any, what: str) -> None:
+def _require_refused(trial: Trial, method: str, params: Any, what: str) -> None:
     response = ask(trial, method, params)
     if response.code == AUTH_REQUIRED:
-        raise SkipCase(trial.refused(method, response))
+        raise SkipCase(trial.describe_refusal(method, response))
     if response.code != -32602:
         how = f"fails with {response.reason}" if "error" in response.value else "is accepted"
         trial.fail_answer(response, f"{method!r} with {what} {how} instead of -32602", place=what)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acpgen.input.walk import is_object
 from acpgen.probe.case_context import SkipCase, Trial
-from acpgen.probe.cases.sessions import PATHS, ask, granted, needs
+from acpgen.probe.cases.sessions import PATHS, ask, needs, require_result
 from acpgen.probe.connection import ReceivedMessage
 from acpgen.probe.registry import case
 
@@ -15,14 +15,14 @@ def load(trial: Trial) -> None:
     nothing of it after.
     """
     needs(trial, "session/load")
-    _again(trial, "session/load")
+    _reopen(trial, "session/load")
 
 
 @case("session-setup/resume", "must")
 def resume(trial: Trial) -> None:
     """`session/resume` of a session of this probe. Expected: no history before the answer."""
     needs(trial, "session/resume")
-    _again(trial, "session/resume")
+    _reopen(trial, "session/resume")
 
 
 @case("session-setup/fork", "advertised")
@@ -30,7 +30,7 @@ def fork(trial: Trial) -> None:
     """`session/fork` of a session of this probe. Expected: a session with an id of its own."""
     needs(trial, "session/fork")
     name = trial.session()
-    response = granted(trial, "session/fork", {**trial.new_params(), "sessionId": name})
+    response = require_result(trial, "session/fork", {**trial.new_params(), "sessionId": name})
     if is_object(response.result) and response.result.get("sessionId") == name:
         trial.fail_answer(response, "a fork has the id of its source", clause="unique")
 
@@ -39,29 +39,29 @@ def fork(trial: Trial) -> None:
 def load_after_restart(trial: Trial) -> None:
     """`session/load` of a prompted session by a new run of the agent. Expected: all history before the answer, nothing of it after."""
     needs(trial, "session/load")
-    _elsewhere(trial, "session/load")
+    _open_in_other_run(trial, "session/load")
 
 
 @case("session-setup/resume-after-restart", "must")
 def resume_after_restart(trial: Trial) -> None:
     """`session/resume` of a prompted session by a new run of the agent. Expected: no history before the answer."""
     needs(trial, "session/resume")
-    _elsewhere(trial, "session/resume")
+    _open_in_other_run(trial, "session/resume")
 
 
-def _elsewhere(trial: Trial, method: str) -> None:
+def _open_in_other_run(trial: Trial, method: str) -> None:
     """Open a session in another run of the program, and wait for late messages."""
     name = trial.memory.get("prompted")
     if name is None:
         raise SkipCase(trial.memory.get("no prompts") or trial.memory.get("no session") or "no session was prompted")
-    with trial.elsewhere(trial.another()):
-        response = granted(trial, method, {**trial.new_params(), "sessionId": name})
+    with trial.use_other_run(trial.another()):
+        response = require_result(trial, method, {**trial.new_params(), "sessionId": name})
         if method == "session/load":
-            _whole(trial, name, response)
+            _require_replay(trial, name, response)
         trial.is_alive()
 
 
-def _whole(trial: Trial, name: str, response: ReceivedMessage) -> None:
+def _require_replay(trial: Trial, name: str, response: ReceivedMessage) -> None:
     """Report a loaded session with a prompt of which nothing is replayed, or nothing that the user said."""
     kinds = [
         str(one.update("sessionUpdate"))
@@ -75,7 +75,7 @@ def _whole(trial: Trial, name: str, response: ReceivedMessage) -> None:
     trial.fail_answer(response, f"a session that was prompted is loaded, and {part} is replayed", clause="replayed")
 
 
-def _again(trial: Trial, method: str) -> None:
+def _reopen(trial: Trial, method: str) -> None:
     """Reopen a session, closed before if that is offered, and wait for late messages."""
     prompted = trial.memory.get("prompted")
     name = prompted or trial.session()
@@ -85,7 +85,7 @@ def _again(trial: Trial, method: str) -> None:
     if "error" in response.value:
         if name in trial.memory.get("sessions", ()):
             trial.memory["sessions"].remove(name)
-        raise SkipCase(trial.refused(method, response))
+        raise SkipCase(trial.describe_refusal(method, response))
     if prompted and method == "session/load":
-        _whole(trial, name, response)
+        _require_replay(trial, name, response)
     trial.is_alive()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from acpgen.input.walk import is_object
-from acpgen.probe.case_context import SkipCase, Trial, listed
+from acpgen.probe.case_context import SkipCase, Trial, as_list
 from acpgen.probe.connection import ReceivedMessage
 from acpgen.probe.registry import case
 
@@ -52,7 +52,7 @@ def list_all(trial: Trial) -> None:
     params: dict[str, Any] = {}
     cursors: set[str] = set()
     for _ in range(5):
-        response = granted(trial, "session/list", params)
+        response = require_result(trial, "session/list", params)
         cursor = response.result.get("nextCursor") if is_object(response.result) else None
         if not isinstance(cursor, str):
             return
@@ -68,9 +68,11 @@ def list_none(trial: Trial) -> None:
     """`session/list` for a folder that no session was made in. Expected: an empty list."""
     needs(trial, "session/list")
     folder = trial.folder.parent / "unused"
-    response = granted(trial, "session/list", {"cwd": str(folder)})
+    response = require_result(trial, "session/list", {"cwd": str(folder)})
     others = [
-        one for one in listed(response.result.get("sessions") if is_object(response.result) else None) if is_object(one)
+        one
+        for one in as_list(response.result.get("sessions") if is_object(response.result) else None)
+        if is_object(one)
     ]
     wrong = [one for one in others if one.get("cwd") != str(folder)]
     if wrong:
@@ -129,7 +131,7 @@ def delete_twice(trial: Trial) -> None:
     needs(trial, "session/delete")
     name = trial.session(anew=True)
     trial.memory["sessions"].remove(name)
-    granted(trial, "session/delete", {"sessionId": name})
+    require_result(trial, "session/delete", {"sessionId": name})
     ask(trial, "session/delete", {"sessionId": name})
     if trial.advertises(*PATHS["session/list"][trial.version]):
         ask(trial, "session/list", {})
@@ -138,10 +140,10 @@ def delete_twice(trial: Trial) -> None:
 @case("session-modes/set", "advertised", versions=(1,))
 def set_mode(trial: Trial) -> None:
     """`session/set_mode` to each mode that a new session offers. Expected: a result."""
-    name, result = offered(trial)
+    name, result = open_session(trial)
     modes = result.get("modes")
     names = [
-        one.get("id") for one in listed(modes.get("availableModes") if is_object(modes) else None) if is_object(one)
+        one.get("id") for one in as_list(modes.get("availableModes") if is_object(modes) else None) if is_object(one)
     ]
     if not names:
         raise SkipCase("the session offers no modes")
@@ -154,8 +156,8 @@ def set_mode(trial: Trial) -> None:
 @case("session-config-options/set", "advertised")
 def set_config_option(trial: Trial) -> None:
     """`session/set_config_option` of each option to the value that it has. Expected: a result with all options."""
-    name, result = offered(trial)
-    options = [one for one in listed(result.get("configOptions")) if is_object(one)]
+    name, result = open_session(trial)
+    options = [one for one in as_list(result.get("configOptions")) if is_object(one)]
     options = [one for one in options if isinstance(one.get("currentValue"), str) and one.get("type") == "select"]
     if not options:
         raise SkipCase("the session offers no configuration options")
@@ -171,7 +173,7 @@ def set_config_option(trial: Trial) -> None:
             trial.fail_answer(response, f"the option {key!r} refuses the value that it has: {response.reason}")
 
 
-def offered(trial: Trial) -> tuple[str, dict[str, Any]]:
+def open_session(trial: Trial) -> tuple[str, dict[str, Any]]:
     """A session and the result that opened it."""
     name = trial.session()
     for responses in trial.connection.answers.values():
@@ -193,11 +195,11 @@ def ask(trial: Trial, method: str, params: Any) -> ReceivedMessage:
     return response
 
 
-def granted(trial: Trial, method: str, params: Any) -> ReceivedMessage:
+def require_result(trial: Trial, method: str, params: Any) -> ReceivedMessage:
     """A result, as `ask`. Raises `SkipCase` for an error, too."""
     response = ask(trial, method, params)
     if "error" in response.value:
-        raise SkipCase(trial.refused(method, response))
+        raise SkipCase(trial.describe_refusal(method, response))
     return response
 
 

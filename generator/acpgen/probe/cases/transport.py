@@ -20,7 +20,7 @@ def split_line(trial: Trial) -> None:
     id_, data = _request(trial)
     cuts = sorted(trial.random.sample(range(1, len(data)), 3))
     connection.send_pieces(data + b"\n", cuts)
-    _answered(trial, id_, "a request written in pieces")
+    _require_answer(trial, id_, "a request written in pieces")
 
 
 @case("transports/joined-lines", "must", sides=BOTH)
@@ -29,8 +29,8 @@ def joined_lines(trial: Trial) -> None:
     first, one = _request(trial)
     second, two = _request(trial)
     trial.connection.send_lines([one, two])
-    _answered(trial, first, "the first of two requests in one write")
-    _answered(trial, second, "the second of two requests in one write")
+    _require_answer(trial, first, "the first of two requests in one write")
+    _require_answer(trial, second, "the second of two requests in one write")
 
 
 @case("transports/white-space", "must", sides=BOTH)
@@ -39,7 +39,7 @@ def white_space(trial: Trial) -> None:
     for pattern in (b"  %s", b"%s \t", b"%s\r"):
         id_, data = _request(trial)
         trial.connection.send(pattern % data)
-        _answered(trial, id_, f"a request within white space ({pattern!r})")
+        _require_answer(trial, id_, f"a request within white space ({pattern!r})")
 
 
 @case("transports/separators-in-text", "must", sides=BOTH)
@@ -52,7 +52,7 @@ def separators(trial: Trial) -> None:
         id_ = trial.connection.new_id()
         message = trial.ping_message(id_, f"a{character}b")
         trial.connection.send(json.dumps(message, ensure_ascii=escaped).encode())
-        _answered(trial, id_, f"a request with U+{ord(character):04X} in a text")
+        _require_answer(trial, id_, f"a request with U+{ord(character):04X} in a text")
 
 
 @case("transports/blank-lines", "robust", sides=BOTH)
@@ -68,7 +68,7 @@ def long_line(trial: Trial) -> None:
     for size in (1 << 20, 4 << 20):
         id_ = trial.connection.new_id()
         trial.connection.send(trial.ping_message(id_, "x" * size))
-        _answered(trial, id_, f"a request of {size >> 20} MiB", trial.slow)
+        _require_answer(trial, id_, f"a request of {size >> 20} MiB", trial.slow)
 
 
 @case("transports/junk", "robust", sides=BOTH)
@@ -221,7 +221,7 @@ def _request(trial: Trial) -> tuple[int, bytes]:
     return id_, json.dumps(trial.ping_message(id_)).encode()
 
 
-def _answered(trial: Trial, id_: int, what: str, seconds: float | None = None) -> None:
+def _require_answer(trial: Trial, id_: int, what: str, seconds: float | None = None) -> None:
     """Report a program that does not answer a valid request, though it answers the next one."""
     connection = trial.connection
     index, message_sent = len(connection.rows) - 1, connection.sent

@@ -6,7 +6,7 @@ import json
 from typing import Any, Final
 
 from acpgen.probe.case_context import KNOWN, Handshake, SkipCase, Trial
-from acpgen.probe.cases.initialization import fail_handshake, none_spoken, unspoken
+from acpgen.probe.cases.initialization import describe_no_version, fail_handshake, unspoken
 from acpgen.probe.connection import id_text
 from acpgen.probe.registry import case
 
@@ -19,7 +19,7 @@ def newer_version(trial: Trial) -> None:
     """`initialize` with a version that does not exist yet. Expected: the latest version that the agent speaks, not an error."""
     spoken = {one.version for one in map(trial.initialize, KNOWN) if one.version in KNOWN}
     if not spoken:
-        raise SkipCase(none_spoken(trial))
+        raise SkipCase(describe_no_version(trial))
     outcome = _initialize(trial, NEWEST, "version")
     if outcome.answer is None:
         return
@@ -36,7 +36,7 @@ def newer_version(trial: Trial) -> None:
 def older_version(trial: Trial) -> None:
     """`initialize` with version 0. Expected: an answer. An agent that speaks nothing so old may also refuse."""
     if not any(one.version in KNOWN for one in map(trial.initialize, KNOWN)):
-        raise SkipCase(none_spoken(trial))
+        raise SkipCase(describe_no_version(trial))
     outcome = _initialize(trial, 0, "answered")
     if outcome.version == 0:
         fail_handshake(trial, outcome, "version 0 was accepted; it was never published", "note")
@@ -46,7 +46,7 @@ def older_version(trial: Trial) -> None:
 def malformed_version(trial: Trial) -> None:
     """`initialize` with a version that is an object. Expected: an answer, be it an error; the agent does not just end."""
     if not any(one.version in KNOWN for one in map(trial.initialize, KNOWN)):
-        raise SkipCase(none_spoken(trial))
+        raise SkipCase(describe_no_version(trial))
     if calm(trial):
         return
     _initialize(trial, {"major": 1}, "answered")
@@ -84,7 +84,7 @@ def early_request(trial: Trial) -> None:
 @case("initialization/repeated", "initialized-once")
 def repeated(trial: Trial) -> None:
     """`initialize` once more, after another request. Expected: the error -32600."""
-    with trial.elsewhere(trial.another()):
+    with trial.use_other_run(trial.another()):
         connection, handshake = trial.connection, trial.handshake
         if handshake is None or handshake.answer is None:
             raise SkipCase(connection.silence)

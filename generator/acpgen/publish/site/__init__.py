@@ -22,10 +22,10 @@ from acpgen import embedded, resources
 from acpgen.config import Config, SiteSettings, docs_inputs
 from acpgen.errors import Fault, Faults
 from acpgen.files import Change, Files, Tree, require_folder, write
-from acpgen.files.cache import NO_CACHE, Cache, Code, all_code, find_remarks, keep_remarks, key_of
+from acpgen.files.cache import NO_CACHE, Cache, Code, find_remarks, hash_all_code, keep_remarks, key_of
 from acpgen.files.faults import UNWRITABLE
 from acpgen.input.load import Source, parse, place, read
-from acpgen.input.step_budget import account
+from acpgen.input.step_budget import join_steps
 from acpgen.meaning.understanding import understand
 from acpgen.publish import arrange_navigation, make_pages, make_scripts, map_texts, reference
 from acpgen.publish.faults import SITE_NOT_BUILT
@@ -68,7 +68,7 @@ class Docs:
     edited: Mapping[str, str] = field(default_factory=dict[str, str])
     scripts: Files = field(default_factory=dict[str, str])
 
-    def laid_out(self, address: SiteSettings, *, is_draft: bool = False) -> Files:
+    def lay_out(self, address: SiteSettings, *, is_draft: bool = False) -> Files:
         """The input files of the site generator; in a draft, pages have no real descriptions."""
         return site_files.lay_out_site(
             self.documents, self.navigation, address, self.edited, self.scripts, is_draft=is_draft
@@ -92,7 +92,7 @@ def build(
     if warned:
         say(warned)
     inputs = read_inputs(config)
-    code = all_code()
+    code = hash_all_code()
     inputs_hash = _hash_inputs(config, inputs, code)
     if find_remarks(cache, out, inputs_hash) is not None:
         return Change(out, written=(), unchanged=_list_paths(out), removed=(), strays=())
@@ -121,14 +121,14 @@ def read_inputs(config: Config) -> Inputs:
 def make_docs(config: Config, inputs: Inputs, memory: Memory = FORGETFUL, cache: Cache = NO_CACHE) -> Docs:
     """Make the docs of a project, with results of an earlier run from a `cache`. Raises `Faults`."""
     versions = _understand_versions(config, inputs.sources, memory, cache)
-    library = memory.once("library", (inputs.python,), partial(reference.parse_modules, inputs.python))
-    beside = memory.once("material", (inputs.beside,), partial(docs_inputs.parsed, inputs.beside))
+    library = memory.compute_once("library", (inputs.python,), partial(reference.parse_modules, inputs.python))
+    beside = memory.compute_once("material", (inputs.beside,), partial(docs_inputs.parse_material, inputs.beside))
     pages = make_pages(versions, beside, for_site=True, python=library, memory=memory, cache=cache)
     return Docs(
         map_texts(pages),
         arrange_navigation(pages, config.site.sections.items()),
         {page.path: page.source for page in pages if page.source},
-        memory.once("scripts", tuple(versions), partial(make_scripts, versions)),
+        memory.compute_once("scripts", tuple(versions), partial(make_scripts, versions)),
     )
 
 
@@ -154,10 +154,10 @@ def _understand_versions(
     versions: list[Version] = []
     has_changed = False
     for name, source in sources.items():
-        names, profile = config.chosen_names(name), config.profile(name)
+        names, profile = config.choose_names(name), config.profile(name)
         read_of = (source, names, profile, config.package(name), config.module(name))
-        before = memory.last(f"version {name}")
-        version = memory.once(
+        before = memory.get_last(f"version {name}")
+        version = memory.compute_once(
             f"version {name}", read_of, partial(_understand, config, name, source, cache), may_lag=has_changed
         )
         has_changed = has_changed or version is not before
@@ -168,7 +168,7 @@ def _understand_versions(
 def _understand(config: Config, name: str, source: Source, cache: Cache) -> Version:
     parts = understand(
         parse(source),
-        names=config.chosen_names(name),
+        names=config.choose_names(name),
         shared=frozenset(config.shared_names),
         methods=config.profile(name),
         cache=cache,
@@ -197,7 +197,7 @@ def make_files(docs: Docs, address: SiteSettings = _NOWHERE) -> Files:
     with TemporaryDirectory(prefix="acpgen-site-") as temporary:
         folder = Path(temporary)
         try:
-            for path, text in docs.laid_out(address).items():
+            for path, text in docs.lay_out(address).items():
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path).write_text(text, "utf-8")
             generator.build_site(folder)
@@ -227,7 +227,7 @@ def serve(
     """
     from acpgen.files.watch import rounds
 
-    def watched() -> list[Path]:
+    def list_watched() -> list[Path]:
         current = config()
         python = [current.root / each for each in current.site.python]
         return [current.file, current.root / current.schema, resources.templates(), embedded.monitor_folder(), *python]
@@ -235,30 +235,30 @@ def serve(
     warned = generator.warn_untested(generator.require_generator())
     if warned:
         say(warned)
-    memory, templates = Memory(), all_code().digest
+    memory, templates = Memory(), hash_all_code().digest
     with (
         TemporaryDirectory(prefix="acpgen-site-") as temporary,
         _end_by_signals(),
         Live(Path(temporary), complain) as live,
     ):
 
-        @account()
+        @join_steps()
         def show(*, in_hurry: bool) -> int:
             memory.begin(in_hurry=in_hurry)
             current = config()
             local = replace(current, site=replace(current.site, url=""))
             docs = make_docs(local, read_inputs(local), memory)
-            return live.show(docs.laid_out(local.site, is_draft=True), docs.documents)
+            return live.show(docs.lay_out(local.site, is_draft=True), docs.documents)
 
-        changes = rounds(watched)
+        changes = rounds(list_watched)
         next(changes, None)
         with serve_folder(
-            live.pages, port, live.beside
+            live.pages, port, live.get_text
         ) as address:  # a port that cannot be used is told before the work
             show(in_hurry=False)
             say(f"{address} shows the site. Ctrl-C ends this.")
             for _ in changes:
-                if templates != (templates := all_code().digest):
+                if templates != (templates := hash_all_code().digest):
                     memory = Memory()
                 try:
                     count = show(in_hurry=True)

@@ -52,7 +52,7 @@ class Live(contextlib.AbstractContextManager["Live"]):
         self._laid = files
         return len(changed_paths) + len(removed_paths)
 
-    def beside(self, path: str) -> str | None:
+    def get_text(self, path: str) -> str | None:
         """The text to serve at a path of the site instead of, or in addition to, the site generator's files; `None` if there is none."""
         if path in self._beside:
             return name_text_file(self._beside[path])

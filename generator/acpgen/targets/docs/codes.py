@@ -60,7 +60,9 @@ def codes_of(protocol: ir.Protocol, method: ir.Method) -> tuple[tuple[ErrorCode,
     """The error codes that the response to a request may have, each with the sentences that describe when."""
     if method.kind != "request":
         return ()
-    own, others = (_named(texts) for texts in (_own_texts(protocol, method), _texts_of_params(protocol, method)))
+    own, others = (
+        group_by_code(texts) for texts in (_list_descriptions(protocol, method), _texts_of_params(protocol, method))
+    )
     mentions = {
         code: CodeMentions((*own.get(code, ()), *others.get(code, ())), code in own) for code in {*own, *others}
     }
@@ -86,7 +88,7 @@ def codes_in(text: str) -> tuple[int, ...]:
     return tuple(map(int, dict.fromkeys(_IN_TEXT.findall(text))))
 
 
-def _named(texts: Iterable[str]) -> dict[int, tuple[str, ...]]:
+def group_by_code(texts: Iterable[str]) -> dict[int, tuple[str, ...]]:
     """The sentences that name each code."""
     sentences_by_code: dict[int, tuple[str, ...]] = {}
     for sentence in dict.fromkeys(sentence for text in texts for sentence in sentences(text)):
@@ -95,7 +97,7 @@ def _named(texts: Iterable[str]) -> dict[int, tuple[str, ...]]:
     return sentences_by_code
 
 
-def _own_texts(protocol: ir.Protocol, method: ir.Method) -> Iterator[str]:
+def _list_descriptions(protocol: ir.Protocol, method: ir.Method) -> Iterator[str]:
     """Yield the descriptions of a method, its params, its result and their fields, in every branch of unions."""
     yield method.doc
     for name in filter(None, (method.params, method.result)):

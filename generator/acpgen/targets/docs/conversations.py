@@ -46,7 +46,7 @@ class Conversation:
     scenario: Scenario
     messages: tuple[ConversationMessage, ...]
 
-    def first_of(self, method: str) -> ConversationMessage | None:
+    def find_first(self, method: str) -> ConversationMessage | None:
         """The first message of a method, if any."""
         return next((spoken for spoken in self.messages if spoken.step.method.name == method), None)
 
@@ -73,7 +73,7 @@ def _compose_messages(protocol: ir.Protocol, scenario: Scenario, composer: _Comp
         handler = both[0] if method.side == both[0] else both[1]
         caller = both[1] if handler == both[0] else both[0]
         sender, receiver = (handler, caller) if step.is_answer else (caller, handler)
-        carried = composer.carried(step, bound)
+        carried = composer.choose_payload(step, bound)
         value: Mapping[str, ir.JSON] | None = None
         if step.is_answer:
             waiting = open_requests.get(method.name) or []
@@ -121,7 +121,7 @@ class _Composer:
     examples: Examples
     judge: ExampleJudge
 
-    def carried(self, step: ScenarioMessage, bound: dict[str, ir.JSON]) -> ir.JSON | envelopes.Absent | None:
+    def choose_payload(self, step: ScenarioMessage, bound: dict[str, ir.JSON]) -> ir.JSON | envelopes.Absent | None:
         """The params or result of a message: the first candidate that the schema admits; `None` if there is none."""
         name = step.method.result if step.is_answer else step.method.params
         if name is None:

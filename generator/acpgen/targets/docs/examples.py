@@ -17,7 +17,7 @@ from acpgen.input.complexity import require_few_ways
 from acpgen.input.faults import NOT_A_SCHEMA
 from acpgen.input.numbers import dumps
 from acpgen.input.schema_validator import definitions_validator
-from acpgen.input.walk import inside, is_array
+from acpgen.input.walk import is_array, walk_schemas
 from acpgen.meaning.samples import Unmakeable, Values
 from acpgen.pointers import plain_pointer, reference_to
 from acpgen.targets.faults import INVALID_EXAMPLE
@@ -85,7 +85,7 @@ def generate_examples(protocol: ir.Protocol, judge: ExampleJudge, collected_exam
     values = Values(protocol.definitions)
 
     def tries(name: str) -> Iterator[ir.JSON]:
-        for make in (partial(values.full, without=WITHOUT), values.small):
+        for make in (partial(values.make_full, without=WITHOUT), values.small):
             with suppress(Unmakeable):
                 yield make(name)
 
@@ -117,7 +117,7 @@ class ExampleJudge:
         self.given: Final = [
             ((name, *keys), schema)
             for name, definition in bundle.definitions.items()
-            for keys, schema in inside(definition)
+            for keys, schema in walk_schemas(definition)
             if is_array(schema.get("examples"))
         ]
         references = (reference_to(*keys) for keys, _ in self.given)

@@ -69,11 +69,11 @@ def _is_read_without(record: ir.Record, field: ir.Field, protocol: ir.Protocol) 
     return any(
         _has_lenient(protocol.definitions.get(union.default or ""), field.name)
         for union in protocol.definitions.values()
-        if isinstance(union, ir.TaggedUnion) and union.tag == field.name and record.name in _tagged(union)
+        if isinstance(union, ir.TaggedUnion) and union.tag == field.name and record.name in _find_tagged_records(union)
     )
 
 
-def _tagged(union: ir.TaggedUnion) -> set[str | None]:
+def _find_tagged_records(union: ir.TaggedUnion) -> set[str | None]:
     """The records of a union that have a tag; empty if a tag is not a string, as "not a tag" then has no short description."""
     if not all(isinstance(variant.tag, str) for variant in union.variants):
         return set()

@@ -34,14 +34,14 @@ class Availability:
         release_text = self.members.get((definition, kind, name))
         if release_text is None or release_text == self.types.get(definition):
             return Markdown()
-        text = since_phrase(release_text)
+        text = describe_since(release_text)
         return Markdown(f"{text[0].upper()}{text[1:]}.")
 
 
 NO_AVAILABILITY: Final = Availability()
 
 
-def since_phrase(release_text: str | None) -> Markdown:
+def describe_since(release_text: str | None) -> Markdown:
     """An availability as a phrase: `since schema release 1.21.0`, `not in a schema release yet`; empty if it is unknown."""
     if release_text is None:
         return Markdown()
@@ -143,7 +143,7 @@ def _sentence(sentence: str, why: str) -> Markdown:
     return Markdown(f"{sentence} {prose(why)}" if why else sentence)
 
 
-def together(origins: Iterable[tuple[str, Divergence]]) -> Iterator[Divergence]:
+def merge_divergences(origins: Iterable[tuple[str, Divergence]]) -> Iterator[Divergence]:
     """Yield the divergences of a type merged from those of its named members: one for each kind of difference, without reasons."""
     by_way: dict[Way, list[str]] = {}
     for name, origin in origins:

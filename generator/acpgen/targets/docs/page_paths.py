@@ -11,7 +11,7 @@ from typing import Final
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.diagnostics.markup import Markdown, code, identifier
-from acpgen.naming.identifiers import assign, method_key, spelled_out
+from acpgen.naming.identifiers import assign, method_key, spell_out
 from acpgen.targets.docs.scenarios import scenarios
 
 INDEX: Final = "index.md"
@@ -101,7 +101,7 @@ def find_page_paths(protocol: ir.Protocol, bundle: Bundle, folder: str = "") -> 
 def _page_names(names: Mapping[str, str]) -> Mapping[str, str]:
     """The page name of each subject, without extension."""
     plain = {name: identifier(text) for name, text in names.items()}
-    distinct = assign({name: (key.casefold(), identifier(spelled_out(name)).casefold()) for name, key in plain.items()})
+    distinct = assign({name: (key.casefold(), identifier(spell_out(name)).casefold()) for name, key in plain.items()})
     return {name: key if distinct[name] == key.casefold() else distinct[name] for name, key in plain.items()}
 
 
@@ -119,7 +119,7 @@ class Linker:
     def href(self, page: str, anchor: str = "") -> str:
         """The link to a page or to an anchor on it, relative to this page."""
         if self.whole:
-            return f"#{_within(page, anchor)}"
+            return f"#{_prefix_anchor(page, anchor)}"
         page, _, anchor = self.paths.address(page, anchor).partition("#")
         path = "" if page == self.page else posixpath.relpath(self._from_root(page), self._from_root(self.page, ".."))
         return f"{path}#{anchor}" if anchor else path or posixpath.basename(page)
@@ -129,7 +129,7 @@ class Linker:
 
     def anchor(self, name: str) -> Markdown:
         """The HTML of an anchor on this page. The empty name is the anchor of the page itself."""
-        anchor_id = _within(self.page, name) if self.whole else name
+        anchor_id = _prefix_anchor(self.page, name) if self.whole else name
         assert not _NO_ID.search(anchor_id), anchor_id
         return Markdown(f'<a id="{anchor_id}"></a>') if anchor_id else Markdown()
 
@@ -174,6 +174,6 @@ def join_markdown(items: Iterable[str], between: str = ", ") -> Markdown:
     return Markdown(between.join(items))
 
 
-def _within(page: str, anchor: str) -> str:
+def _prefix_anchor(page: str, anchor: str) -> str:
     key = page.removesuffix(".md").replace("/", "-")
     return f"{key}-{anchor}" if anchor else key

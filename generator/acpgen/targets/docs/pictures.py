@@ -90,7 +90,7 @@ def conversation_svg(name: str, title: str, sides: tuple[str, str], arrows: Sequ
             elements.append(_text(WIDTH / 2, above, arrow.note, size=11, centred=True))
             above -= 14
         elements.append(_text(WIDTH / 2, above, arrow.label, centred=True, bold=not arrow.answer))
-        parts += _linked(arrow, y, elements) if arrow.href else elements
+        parts += _wrap_in_link(arrow, y, elements) if arrow.href else elements
         receiver = sides[1] if arrow.to == "right" else sides[0]
         lines.append(f"{arrow.label}{f' ({arrow.note})' if arrow.note else ''} to the {receiver}")
     role = "group" if any(arrow.href for arrow in arrows) else "img"
@@ -112,7 +112,7 @@ def _mermaid(text: str) -> str:
     return _OBEYED.sub(lambda match: f"#{ord(match[0])};", text) or "#8203;"
 
 
-def _linked(arrow: Arrow, y: float, elements: Sequence[str]) -> Sequence[str]:
+def _wrap_in_link(arrow: Arrow, y: float, elements: Sequence[str]) -> Sequence[str]:
     """Wrap an arrow in a link that covers the space between the two sides. The link consists only of identifiers and needs no escaping."""
     height = _arrow_height(arrow)
     area = f'<rect x="36" y="{y - height + 5}" width="{WIDTH - 72}" height="{height}" rx="4" fill="currentColor" fill-opacity="0"/>'
@@ -164,12 +164,12 @@ def _tag(tag: str | int | float | bool) -> str:
 def picture(protocol: ir.Protocol, conversation: Conversation, linker: Linker, *, for_site: bool) -> Markdown:
     """Draw a conversation from top to bottom; on a site, each arrow links to its message."""
     scenario = conversation.scenario
-    return _drawn(
+    return _draw(
         protocol, conversation, conversation.messages, scenario.name, scenario.title, linker, for_site=for_site
     )
 
 
-def around(
+def draw_around(
     protocol: ir.Protocol, conversation: Conversation, method: str, linker: Linker, *, for_site: bool
 ) -> Markdown:
     """Draw the part of a conversation from `AROUND` messages before the first message of a method to `AROUND` after its response."""
@@ -178,10 +178,10 @@ def around(
     excerpt = conversation.messages[max(0, mine[0] - AROUND) : max(answer, mine[0]) + AROUND + 1]
     title = f"Before and after {method}"
     name = f"{conversation.scenario.name}-around"
-    return _drawn(protocol, conversation, excerpt, name, title, linker, for_site=for_site)
+    return _draw(protocol, conversation, excerpt, name, title, linker, for_site=for_site)
 
 
-def _drawn(
+def _draw(
     protocol: ir.Protocol,
     conversation: Conversation,
     messages: Sequence[ConversationMessage],

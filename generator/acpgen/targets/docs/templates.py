@@ -14,7 +14,7 @@ from jinja2.bccache import Bucket
 
 from acpgen.diagnostics import markup
 from acpgen.diagnostics.markup import Markdown
-from acpgen.files.cache import Cache, key_of, own_code
+from acpgen.files.cache import Cache, hash_own_code, key_of
 from acpgen.input.step_budget import spend
 from acpgen.resources import templates
 from acpgen.targets.docs import codes, page_notes, page_paths, pictures, type_text, views
@@ -49,7 +49,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        finalize=markup.finalized,
+        finalize=markup.finalize,
         autoescape=False,  # noqa: S701 - `finalized` escapes whatever is not Markdown already
     )
     for module in (markup, codes, page_notes, page_paths, pictures, type_text, views):
@@ -74,7 +74,7 @@ class _Compiled(BytecodeCache):
         self._cache.keep(self._key(bucket), base64.b64encode(bucket.bytecode_to_string()).decode())
 
     def _key(self, bucket: Bucket) -> str:
-        return key_of("template", own_code().digest, bucket.key, bucket.checksum)
+        return key_of("template", hash_own_code().digest, bucket.key, bucket.checksum)
 
 
 def use_compiled(cache: Cache) -> None:

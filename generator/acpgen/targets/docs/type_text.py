@@ -62,20 +62,20 @@ def describe_type_as_text(type_: ir.Type) -> str:
         case ir.Ref():
             return type_.name
         case ir.Array():
-            return f"array of {describe_type_as_text(type_.items)}{_demanded(type_)}"
+            return f"array of {describe_type_as_text(type_.items)}{_describe_constraints(type_)}"
         case ir.Tuple():
             entries = "; ".join(map(describe_type_as_text, type_.first))
-            return f"array that holds {entries}; and then {describe_type_as_text(type_.rest)}{_demanded(type_)}"
+            return f"array that holds {entries}; and then {describe_type_as_text(type_.rest)}{_describe_constraints(type_)}"
         case ir.Map():
             return f"object of {describe_type_as_text(type_.values)}"
         case ir.AnyOf():
             return " or ".join(map(describe_type_as_text, type_.types))
         case ir.Number():
-            return f"{_noun(type_)}{_demanded(type_)}"
+            return f"{_noun(type_)}{_describe_constraints(type_)}"
         case ir.Anything() | ir.Nothing():
             return "any value" if isinstance(type_, ir.Anything) else "no value"
         case ir.String() | ir.Boolean() | ir.Null():
-            return f"{type(type_).__name__.lower()}{_demanded(type_)}"
+            return f"{type(type_).__name__.lower()}{_describe_constraints(type_)}"
         case _:
             assert_never(type_)
 
@@ -85,7 +85,7 @@ def _noun(type_: ir.Number) -> str:
     return f"{noun} written without a fraction" if type_.without_fraction else noun
 
 
-def _demanded(type_: ir.Type) -> str:
+def _describe_constraints(type_: ir.Type) -> str:
     phrases = [text for text in constraint_texts(type_) if text]
     return f" ({'; '.join(phrases)})" if phrases else ""
 

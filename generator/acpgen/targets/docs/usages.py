@@ -44,7 +44,7 @@ def find_capability_usages(protocol: ir.Protocol) -> Mapping[str, tuple[Usage, .
     return {path: tuple(usages[path]) for path in sorted(usages)}
 
 
-def named_in(definition: ir.Definition) -> Iterator[str]:
+def list_references(definition: ir.Definition) -> Iterator[str]:
     """Yield the types to which fields, variants and aliases refer."""
     match definition:
         case ir.Record():
@@ -68,7 +68,7 @@ def reachable_types(protocol: ir.Protocol, names: Iterable[str]) -> Iterator[str
     while pending:
         name = pending.pop()
         yield name
-        new = [each for each in dict.fromkeys(named_in(protocol.definitions[name])) if each not in visited]
+        new = [each for each in dict.fromkeys(list_references(protocol.definitions[name])) if each not in visited]
         visited |= dict.fromkeys(new)
         pending += new
 

@@ -10,11 +10,11 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.diagnostics.markup import Markdown, fenced, prose
+from acpgen.diagnostics.markup import Markdown, prose, write_code_block
 from acpgen.errors import Fault
 from acpgen.input.walk import is_object
 from acpgen.meaning import envelopes
-from acpgen.meaning.unenforced import unchecked
+from acpgen.meaning.unenforced import find_unchecked
 from acpgen.naming.identifiers import class_names
 from acpgen.targets.docs.codes import ErrorCode, error_codes, methods_of_codes
 from acpgen.targets.docs.conversations import Conversation, ConversationMessage, find_conversations
@@ -26,7 +26,7 @@ from acpgen.targets.docs.scenarios import Scenario
 from acpgen.targets.docs.templates import lay_out
 from acpgen.targets.docs.type_text import references
 from acpgen.targets.docs.typescript import write_bindings_example, write_sdk_example
-from acpgen.targets.docs.usages import Usage, find_capability_usages, find_usages, named_in, reachable_types
+from acpgen.targets.docs.usages import Usage, find_capability_usages, find_usages, list_references, reachable_types
 from acpgen.targets.docs.views import metadata
 
 _EITHER: Final = ("both", "protocol")
@@ -97,7 +97,7 @@ class VersionDocs:
 
     @cached_property
     def unchecked(self) -> Mapping[str, Mapping[str, str]]:
-        return unchecked(self.protocol, self.bundle)
+        return find_unchecked(self.protocol, self.bundle)
 
     @cached_property
     def conversations(self) -> tuple[Conversation, ...]:
@@ -131,7 +131,7 @@ class VersionDocs:
         methods: dict[str, str] = {}
         for method in self.protocol.methods:
             names = _payload(method)
-            below = (each.name for name in names for each, _ in self._nested(name, {*names}))
+            below = (each.name for name in names for each, _ in self._walk_types(name, {*names}))
             methods |= dict.fromkeys((*names, *below), method.name)
         return methods
 
@@ -177,8 +177,8 @@ class VersionDocs:
             yield Outline(path, "conversation", {"conversation": each}, place)
         rows = {"rows": find_capability_usages(self.protocol)}
         yield Outline(CAPABILITIES, "capabilities", rows, ("Capabilities",))
-        yield Outline(ERRORS, "errors", about_errors(self.protocol), ("Error codes",))
-        messages = {**self._messages(), **about_messages(self.protocol)}
+        yield Outline(ERRORS, "errors", describe_errors(self.protocol), ("Error codes",))
+        messages = {**self._messages(), **describe_messages(self.protocol)}
         yield Outline(MESSAGES, "messages", messages, ("Messages",))
 
     def _method(self, name: str) -> dict[str, Any]:
@@ -190,8 +190,8 @@ class VersionDocs:
             names = _payload(method)
             anchored = {*names} - shown
             shown.update(names)
-            in_params, in_result = ([*self._nested(each, shown)] for each in (method.params, method.result))
-            related = dict.fromkeys(other for each in names for other in named_in(definitions[each]))
+            in_params, in_result = ([*self._walk_types(each, shown)] for each in (method.params, method.result))
+            related = dict.fromkeys(other for each in names for other in list_references(definitions[each]))
             parts.append(
                 {
                     "anchored": anchored,
@@ -208,22 +208,22 @@ class VersionDocs:
             )
         return {"name": name, "parts": parts, "shown": frozenset(shown)}
 
-    def _nested(self, name: str | None, shown: set[str]) -> Iterator[tuple[ir.Definition, bool]]:
+    def _walk_types(self, name: str | None, shown: set[str]) -> Iterator[tuple[ir.Definition, bool]]:
         """Yield the types to which a type refers, to a depth of two levels, except those `shown` already, and add them there.
 
         Each comes with whether the type refers to it itself.
         """
         level = [name] if name is not None else []
         for depth in range(_DEEPEST):
-            below = dict.fromkeys(other for each in level for other in self._behind(each))
+            below = dict.fromkeys(other for each in level for other in self._resolve_aliases(each))
             level = [each for each in below if each not in shown]
             shown.update(level)
             yield from ((self.protocol.definitions[each], depth == 0) for each in level)
 
-    def _behind(self, name: str) -> Iterator[str]:
+    def _resolve_aliases(self, name: str) -> Iterator[str]:
         """Yield the types to which a definition refers, aliases replaced by the types to which they refer."""
         definitions = self.protocol.definitions
-        for other in named_in(definitions[name]):
+        for other in list_references(definitions[name]):
             definition = definitions[other]
             if isinstance(definition, ir.Alias):
                 yield from (each for each in references(definition.type) if not isinstance(definitions[each], ir.Alias))
@@ -265,13 +265,13 @@ class VersionDocs:
         if request is not None and self.snippets is not None:
             source = self.snippets(method, request, result)
             if source is not None:
-                yield "Python", fenced(source, "python")
+                yield "Python", write_code_block(source, "python")
         if request is not None and self.module:
             example = write_bindings_example(self.protocol, self.class_names, method, request, result, self.module)
-            yield "TypeScript", fenced(example, "typescript")
+            yield "TypeScript", write_code_block(example, "typescript")
         sdk = write_sdk_example(self.protocol, method, self.examples, self.origins)
         if sdk is not None:
-            yield "TypeScript (official SDK)", fenced(sdk, "typescript")
+            yield "TypeScript (official SDK)", write_code_block(sdk, "typescript")
 
     def response(self, method: ir.Method) -> ir.JSON | None:
         result_examples = self.examples.get(method.result or "", ())
@@ -294,8 +294,8 @@ class VersionDocs:
         groups = [(head, [d for d in definitions if type(d) is kind]) for kind, head in heads.items()]
         return [(head, sorted(group, key=lambda d: d.name)) for head, group in groups if group]
 
-    def about(self, area: str) -> tuple[str, str]:
-        return about_area(self.bundle, area)
+    def describe_area(self, area: str) -> tuple[str, str]:
+        return describe_area(self.bundle, area)
 
     def methods_in(self, area: str) -> list[ir.Method]:
         """The methods whose params, or result if they have no params, are defined in an area."""
@@ -304,7 +304,7 @@ class VersionDocs:
     def conversations_of(self, methods: Iterable[ir.Method]) -> list[tuple[Conversation, ConversationMessage]]:
         """The conversations that contain any of these methods, each with the first message of one of them."""
         first_messages = (
-            (each, next(filter(None, (each.first_of(method.name) for method in methods)), None))
+            (each, next(filter(None, (each.find_first(method.name) for method in methods)), None))
             for each in self.conversations
         )
         return [(each, first) for each, first in first_messages if first is not None]
@@ -358,7 +358,7 @@ def _payload(method: ir.Method) -> list[str]:
     return [name for name in (method.params, method.result) if name is not None]
 
 
-def about_area(bundle: Bundle, area: str) -> tuple[str, str]:
+def describe_area(bundle: Bundle, area: str) -> tuple[str, str]:
     """Title and description of an area, in plain text."""
     for path, (_, doc) in bundle.files.items():
         if posixpath.basename(path).removesuffix(".json") == area:
@@ -368,10 +368,10 @@ def about_area(bundle: Bundle, area: str) -> tuple[str, str]:
 
 def area_title(bundle: Bundle, area: str) -> str:
     """The title of a source file, in plain text."""
-    return about_area(bundle, area)[0]
+    return describe_area(bundle, area)[0]
 
 
-def about_messages(protocol: ir.Protocol) -> dict[str, Any]:
+def describe_messages(protocol: ir.Protocol) -> dict[str, Any]:
     """The values for the page of messages, apart from framing, examples and requirements."""
     return {
         "request_id": protocol.definitions.get("RequestId"),
@@ -382,7 +382,7 @@ def about_messages(protocol: ir.Protocol) -> dict[str, Any]:
     }
 
 
-def about_errors(protocol: ir.Protocol) -> dict[str, Any]:
+def describe_errors(protocol: ir.Protocol) -> dict[str, Any]:
     """The values for the page of error codes, without examples."""
     return {
         "codes": error_codes(protocol),

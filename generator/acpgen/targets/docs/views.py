@@ -73,7 +73,7 @@ def field_meaning(record: ir.Record, field: ir.Field, docs: VersionDocs, linker:
     """The description of a field with all notes on it."""
     owner = field.owner or record.name
     # A discriminator is as old as its variant, of which the union tells.
-    is_discriminator = bool(_discriminated(record.name, field.name, docs))
+    is_discriminator = bool(_find_unions_by_tag(record.name, field.name, docs))
     parts = (
         prose("" if _repeats(field, docs.protocol) else field.doc),
         *_notes(record, field, docs, linker),
@@ -86,7 +86,7 @@ def field_meaning(record: ir.Record, field: ir.Field, docs: VersionDocs, linker:
 def variant_notes(union: ir.TaggedUnion, variant: ir.Variant, docs: VersionDocs, linker: Linker) -> Markdown:
     """The notes on a branch of a union, without its description."""
     notes = (
-        _gated(variant.capability, linker),
+        _describe_gate(variant.capability, linker),
         Markdown("**unstable**" if variant.unstable else ""),
         docs.availability.note(union.name, "variant", str(variant.tag)),
         docs.origins.note(union.name, "variant", str(variant.tag)),
@@ -129,7 +129,7 @@ def capability_phrase(path: str | None, linker: Linker) -> Markdown:
     return Markdown(f"{linker.capability(path)} of the {prose(side)}")
 
 
-def excluded_phrases(record: ir.Record) -> Iterator[Markdown]:
+def describe_exclusions(record: ir.Record) -> Iterator[Markdown]:
     """Yield the values excluded from fields of a fallback branch."""
     for name, values in record.excluded:
         yield Markdown(f"{code(name)} is none of {join_markdown(map(value, values))}.")
@@ -148,7 +148,7 @@ def constraint_list(type_: ir.Type) -> tuple[Markdown, ...]:
 def _notes(record: ir.Record, field: ir.Field, docs: VersionDocs, linker: Linker) -> Iterable[Markdown]:
     protocol = docs.protocol
     if isinstance(field.type, ir.Constant | ir.Ref) and not field.doc:
-        unions = _discriminated(record.name, field.name, docs)
+        unions = _find_unions_by_tag(record.name, field.name, docs)
         if unions:
             yield Markdown(f"The discriminator of {linker.type(unions[0])}.")
         elif isinstance(field.type, ir.Constant) and len(field.type.values) == 1:
@@ -161,7 +161,7 @@ def _notes(record: ir.Record, field: ir.Field, docs: VersionDocs, linker: Linker
     if admits_null(field.type, protocol) and not (isinstance(field.type, ir.Anything) and field.null is None):
         yield from map(prose, _null(field))
     if field.capability is not None:
-        yield _gated(field.capability, linker)
+        yield _describe_gate(field.capability, linker)
     if field.required_with is not None:
         yield Markdown(f"Required once {capability_phrase(field.required_with, linker)} is advertised.")
     lenient = leniency(record, field, protocol, linker)
@@ -193,7 +193,7 @@ def _null(field: ir.Field) -> Iterator[str]:
         yield "Omission keeps the value that the receiver holds." if field.null == "clears" else _NULL[field.null]
 
 
-def _discriminated(record: str, name: str, docs: VersionDocs) -> list[str]:
+def _find_unions_by_tag(record: str, name: str, docs: VersionDocs) -> list[str]:
     """The unions that use a field of the record as their tag, for the record itself or for a union that contains it."""
     unions, within, visited = list[str](), [record], set[str]()
     while within:
@@ -206,7 +206,7 @@ def _discriminated(record: str, name: str, docs: VersionDocs) -> list[str]:
     return unions
 
 
-def _gated(path: str | None, linker: Linker) -> Markdown:
+def _describe_gate(path: str | None, linker: Linker) -> Markdown:
     if path is None:
         return Markdown()
     return Markdown(f"Only once the {prose(path.partition(':')[0])} has advertised {linker.capability(path)}.")

@@ -19,18 +19,18 @@ from acpgen.targets.interface import Settings, require_json_rpc
 from acpgen.targets.python.additional_properties import additional_property_definitions
 from acpgen.targets.python.defaults import with_sound_defaults
 from acpgen.targets.python.distribution import distribution
-from acpgen.targets.python.exports import PUBLIC, in_order, own_names, public, renaming_notes
+from acpgen.targets.python.exports import PUBLIC, find_clashes, in_order, public, renaming_notes
 from acpgen.targets.python.formatting import format_files, with_relative_imports
-from acpgen.targets.python.literals import inside_docstring, literal, raw
+from acpgen.targets.python.literals import literal, raw, wrap_docstring
 from acpgen.targets.python.method_table import method_rows
 from acpgen.targets.python.models import Modules, render_models
 from acpgen.targets.python.naming import Names, name_all
 from acpgen.targets.python.peers import peers_view
 from acpgen.targets.python.python_options import OPTIONS, read_options
 from acpgen.targets.python.python_templates import render_template, title_of
-from acpgen.targets.python.schema import beside_the_schema, schema_text
+from acpgen.targets.python.schema import list_extra_data, schema_text
 from acpgen.targets.python.single_module import join_modules
-from acpgen.targets.python.types import either
+from acpgen.targets.python.types import join_types
 
 __all__ = ["OPTIONS", "render"]
 
@@ -57,10 +57,8 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     if is_file:
         files = {f"{folder}.py": _file(protocol, bundle, [*files.values()], names, modules)}
     else:
-        files[f"{folder}/_schema.json"] = schema_text(
-            bundle, beside_the_schema(protocol, bundle, names, modules.options)
-        )
-        files.update(_around(protocol, names, modules))
+        files[f"{folder}/_schema.json"] = schema_text(bundle, list_extra_data(protocol, bundle, names, modules.options))
+        files.update(_write_package_files(protocol, names, modules))
     if settings.distribution is not None:
         files.update(distribution(protocol, settings, top, modules.runtime, options))
     files = format_files(with_relative_imports(files), options.line_length, options.python)
@@ -72,18 +70,18 @@ def _file(protocol: ir.Protocol, bundle: Bundle, parts: list[str], names: Names,
     public_names = public(PUBLIC, names)
     view = {
         "title": title_of(protocol),
-        "about": _about(protocol, renaming_notes(public_names, "the module")),
+        "about": _write_docstring(protocol, renaming_notes(public_names, "the module")),
         "runtime": modules.runtime,
-        "schema": raw(schema_text(bundle, beside_the_schema(protocol, bundle, names, modules.options))),
+        "schema": raw(schema_text(bundle, list_extra_data(protocol, bundle, names, modules.options))),
         "exports": in_order([*names.classes.values(), *public_names.values()]),
     }
-    first = render_template("file", others=own_names(names), **view)
+    first = render_template("file", others=find_clashes(names), **view)
     return join_modules(
         [first, *parts], lambda node: node.level > 0 or (node.module or "").startswith(f"{modules.package}.")
     )
 
 
-def _around(protocol: ir.Protocol, names: Names, modules: Modules) -> dict[str, str]:
+def _write_package_files(protocol: ir.Protocol, names: Names, modules: Modules) -> dict[str, str]:
     """The files of a package other than types and methods: its exports, peers, and the package above it."""
     folder, top = modules.package.replace(".", "/"), modules.package.partition(".")[0]
     files = {f"{folder}/__init__.py": _package(protocol, names), f"{top}/py.typed": ""}
@@ -108,7 +106,7 @@ def _peers(protocol: ir.Protocol, modules: Modules, view: dict[str, Any]) -> str
 def _methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modules) -> str:
     error = _error(protocol)
     sides = list(protocol.sides) or ["client", "server"]
-    others: Mapping[str, str] = own_names(names) if modules.is_file else {}
+    others: Mapping[str, str] = find_clashes(names) if modules.is_file else {}
     here = names if modules.is_file else names.of_module("models")
     message, any_ = others.get("Message", "Message"), others.get("Any", "Any")
     error_class = here.classes[error] if error is not None else "codec.ErrorObject"
@@ -160,7 +158,7 @@ def _groups(protocol: ir.Protocol, names: Names, others: Mapping[str, str]) -> l
     groups: list[dict[str, str]] = []
     for name, definition_names in members.items():
         classes = list(dict.fromkeys(names.classes[item] for item in definition_names if item is not None))
-        lines = either([*classes, "jsonrpc.JSON"], "\n    | ")
+        lines = join_types([*classes, "jsonrpc.JSON"], "\n    | ")
         groups.append({"name": others.get(name, name), "value": f'"""(\n    {lines}\n)"""', "doc": docs[name]})
     return groups
 
@@ -178,13 +176,13 @@ def _package(protocol: ir.Protocol, names: Names) -> str:
     return render_template(
         "package",
         title=title_of(protocol),
-        about=_about(protocol, renaming_notes(public_names)),
+        about=_write_docstring(protocol, renaming_notes(public_names)),
         types=sorted(names.classes.values()),
         public={name: name if other == name else f"{name} as {other}" for name, other in public_names.items()},
         exports=in_order([*names.classes.values(), *public_names.values()]),
     )
 
 
-def _about(protocol: ir.Protocol, notes: list[str]) -> str:
-    about = inside_docstring(protocol.doc, 0) or "Types, method table, decoding and encoding."
+def _write_docstring(protocol: ir.Protocol, notes: list[str]) -> str:
+    about = wrap_docstring(protocol.doc, 0) or "Types, method table, decoding and encoding."
     return "\n\n".join([about, *notes])

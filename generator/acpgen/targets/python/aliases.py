@@ -26,7 +26,7 @@ def alias_views(protocol: ir.Protocol, names: Names, hints: Hints) -> list[dict[
             views[name] = _class(definition, names, hints)
             continue
         views[name] = _alias(definition, name, hints)
-    return [views[name] for name in _sorted({name: view.get("value", "") for name, view in views.items()})]
+    return [views[name] for name in _sort({name: view.get("value", "") for name, view in views.items()})]
 
 
 def _alias(definition: ir.Definition, name: str, hints: Hints) -> dict[str, Any]:
@@ -35,17 +35,17 @@ def _alias(definition: ir.Definition, name: str, hints: Hints) -> dict[str, Any]
     view = {"name": name, "docstring": docstring(_doc(definition), 0)}
     if not is_judged and definition.name not in hints.recursive:
         return {**view, "value": source, "choice": ""}
-    hints.ours("TYPE_CHECKING")
-    arguments = ["__name__", _quoted(source), *([f"judged={literal(definition.name)}"] if is_judged else [])]
-    return {**view, "quoted": _quoted(source), "choice": f"{hints.ours('Choice')}({', '.join(arguments)})"}
+    hints.use_import("TYPE_CHECKING")
+    arguments = ["__name__", _quote(source), *([f"judged={literal(definition.name)}"] if is_judged else [])]
+    return {**view, "quoted": _quote(source), "choice": f"{hints.use_import('Choice')}({', '.join(arguments)})"}
 
 
-def _sorted(values: Mapping[str, str]) -> Iterable[str]:
+def _sort(values: Mapping[str, str]) -> Iterable[str]:
     """Order the names so that each follows those to which its value refers. A quoted value is evaluated later, and so refers to none."""
     ordered_names: dict[str, None] = {}
 
     def visit(name: str) -> None:
-        pending = [(name, iter(_named(values[name], values)))]
+        pending = [(name, iter(_find_names(values[name], values)))]
         while pending:
             current, remaining = pending[-1]
             following = next((one for one in remaining if one not in ordered_names), None)
@@ -53,14 +53,14 @@ def _sorted(values: Mapping[str, str]) -> Iterable[str]:
                 ordered_names[current] = None
                 pending.pop()
             else:
-                pending.append((following, iter(_named(values[following], values))))
+                pending.append((following, iter(_find_names(values[following], values))))
 
     for name in values:
         visit(name)
     return ordered_names
 
 
-def _named(value: str, names: Mapping[str, str]) -> list[str]:
+def _find_names(value: str, names: Mapping[str, str]) -> list[str]:
     return [name for name in _NAMES.findall(_TEXTS.sub("", value)) if name in names]
 
 
@@ -69,7 +69,7 @@ def _class(enum: ir.Enum, names: Names, hints: Hints) -> dict[str, Any]:
     members = names.members[enum.name]
     return {
         "name": names.classes[enum.name],
-        "base": hints.ours("OpenStringEnum" if enum.openness != "closed" else "StringEnum"),
+        "base": hints.use_import("OpenStringEnum" if enum.openness != "closed" else "StringEnum"),
         "docstring": docstring(_doc(enum) or f"The texts of `{enum.name}`.", 4),
         "members": [
             {
@@ -82,7 +82,7 @@ def _class(enum: ir.Enum, names: Names, hints: Hints) -> dict[str, Any]:
     }
 
 
-def _quoted(source: str) -> str:
+def _quote(source: str) -> str:
     """The source of an annotation as a string literal; string literals in it keep their quotes."""
     return "'" + source.replace("\\", "\\\\").replace("'", "\\'") + "'" if '"' in source else f'"{source}"'
 

@@ -69,14 +69,14 @@ class Constructor:
     def expression(self, definition: str, value: ir.JSON) -> Expression:
         """The expression for a value of a definition. Raises `NotConstructible`."""
         self._left = _STEPS
-        return self._defined(definition, value)
+        return self._build_definition(definition, value)
 
     def of_type(self, type_: ir.Type, value: ir.JSON) -> Expression:
         """The expression for a value of a type. Raises `NotConstructible`."""
         self._left = _STEPS
-        return self._typed(type_, value)
+        return self._build_typed(type_, value)
 
-    def _defined(self, name: str, value: ir.JSON, visited: frozenset[str] = frozenset()) -> Expression:
+    def _build_definition(self, name: str, value: ir.JSON, visited: frozenset[str] = frozenset()) -> Expression:
         if name in visited:
             raise NotConstructible
         definition = self._protocol.definitions[name]
@@ -84,15 +84,15 @@ class Constructor:
             case ir.Record():
                 return self._record(definition, value)
             case ir.TaggedUnion():
-                return self._defined(_branch(definition, value), value, visited | {name})
+                return self._build_definition(_branch(definition, value), value, visited | {name})
             case ir.Enum():
                 if definition.openness == "closed" and all(value != each.value for each in definition.values):
                     raise NotConstructible
                 if isinstance(value, str) and value in self._names.members.get(name, ()):
-                    return f"{self._called(name)}.{self._names.members[name][value]}"
-                return self._typed(definition.base, value, visited | {name})
+                    return f"{self._name_class(name)}.{self._names.members[name][value]}"
+                return self._build_typed(definition.base, value, visited | {name})
             case ir.Alias():
-                return self._typed(definition.type, value, visited | {name})
+                return self._build_typed(definition.type, value, visited | {name})
 
     def _record(self, record: ir.Record, value: ir.JSON) -> Expression:
         if not isinstance(value, dict):
@@ -105,78 +105,80 @@ class Constructor:
         if further and (isinstance(record.extra, ir.Anything | ir.Nothing) or "extra" in names.values()):
             raise NotConstructible
         arguments = [
-            (names[key], self._typed(fields[key].type, inner))
+            (names[key], self._build_typed(fields[key].type, inner))
             for key, inner in value.items()
             if key in fields and not _is_given(fields[key], inner)
         ]
         if further:
-            arguments.append(("extra", self._typed(ir.Map(record.extra), further)))
-        return Construction(self._called(record.name), tuple(arguments))
+            arguments.append(("extra", self._build_typed(ir.Map(record.extra), further)))
+        return Construction(self._name_class(record.name), tuple(arguments))
 
-    def _called(self, name: str) -> str:
+    def _name_class(self, name: str) -> str:
         class_ = self._names.classes[name]
         return f"{self.module}.{class_}" if self.module else class_
 
-    def _typed(self, type_: ir.Type, value: ir.JSON, visited: frozenset[str] = frozenset()) -> Expression:
+    def _build_typed(self, type_: ir.Type, value: ir.JSON, visited: frozenset[str] = frozenset()) -> Expression:
         self._left -= 1
         if not self._left:
             raise NotConstructible
         match type_:
             case ir.Ref():
-                return self._defined(type_.name, value, visited)
+                return self._build_definition(type_.name, value, visited)
             case ir.AnyOf():
                 for member in type_.types:
                     try:
-                        return self._typed(member, value, visited)
+                        return self._build_typed(member, value, visited)
                     except NotConstructible:
                         continue
                 raise NotConstructible
             case ir.Array() if isinstance(value, list):
-                return Items(tuple(("", self._typed(type_.items, inner)) for inner in value), "[]")
+                return Items(tuple(("", self._build_typed(type_.items, inner)) for inner in value), "[]")
             case ir.Map() if isinstance(value, dict):
-                entries = ((f"{literal(key)}: ", self._typed(type_.values, inner)) for key, inner in value.items())
+                entries = (
+                    (f"{literal(key)}: ", self._build_typed(type_.values, inner)) for key, inner in value.items()
+                )
                 return Items(tuple(entries), "{}")
             case ir.Tuple() if isinstance(value, list):
                 types = (*type_.first, *[type_.rest] * (len(value) - len(type_.first)))
-                return Items(tuple(("", self._typed(*pair)) for pair in zip(types, value, strict=False)), "()")
+                return Items(tuple(("", self._build_typed(*pair)) for pair in zip(types, value, strict=False)), "()")
             case _ if _admits(type_, value):
-                return _plain(value)
+                return _build_value(value)
             case _:
                 raise NotConstructible
 
 
-def written(expression: Expression, indent: int = 0, other_width: int = 0) -> str:
+def write_source(expression: Expression, indent: int = 0, other_width: int = 0) -> str:
     """The source of an expression: on one line if it fits, otherwise with an entry per line. `other_width` is that of text before and
     after it.
     """
     if isinstance(expression, str):
         return expression
-    one_line = flat(expression)
+    one_line = write_line(expression)
     if indent + other_width + len(one_line) <= WIDTH:
         return one_line
     head, pairs, tail = _open(expression)
     if not pairs:
         return one_line
     inner = " " * (indent + 4)
-    lines = [f"{inner}{key}{written(each, indent + 4, len(key) + 1)}," for key, each in pairs]
+    lines = [f"{inner}{key}{write_source(each, indent + 4, len(key) + 1)}," for key, each in pairs]
     return "\n".join([head, *lines, f"{' ' * indent}{tail}"])
 
 
-def flat(expression: Expression) -> str:
+def write_line(expression: Expression) -> str:
     """The source of an expression on one line."""
     if isinstance(expression, str):
         return expression
     head, pairs, tail = _open(expression)
     comma = "," if head == "(" and len(pairs) == 1 else ""
-    return f"{head}{', '.join(f'{key}{flat(each)}' for key, each in pairs)}{comma}{tail}"
+    return f"{head}{', '.join(f'{key}{write_line(each)}' for key, each in pairs)}{comma}{tail}"
 
 
-def constructed(expression: Expression) -> Iterator[str]:
+def list_classes(expression: Expression) -> Iterator[str]:
     """Yield the classes that an expression calls."""
     if isinstance(expression, Construction):
         yield expression.name
     if not isinstance(expression, str):
-        yield from chain.from_iterable(constructed(each) for _, each in _open(expression)[1])
+        yield from chain.from_iterable(list_classes(each) for _, each in _open(expression)[1])
 
 
 def _open(expression: Construction | Items) -> tuple[str, list[tuple[str, Expression]], str]:
@@ -205,11 +207,11 @@ def _is_given(field: ir.Field, value: ir.JSON) -> bool:
     return field.required and isinstance(field.type, ir.Constant) and field.type.values == (value,)
 
 
-def _plain(value: ir.JSON) -> Expression:
+def _build_value(value: ir.JSON) -> Expression:
     if isinstance(value, list):
-        return Items(tuple(("", _plain(each)) for each in value), "[]")
+        return Items(tuple(("", _build_value(each)) for each in value), "[]")
     if isinstance(value, dict):
-        return Items(tuple((f"{literal(key)}: ", _plain(each)) for key, each in value.items()), "{}")
+        return Items(tuple((f"{literal(key)}: ", _build_value(each)) for key, each in value.items()), "{}")
     return literal(value)
 
 
@@ -246,14 +248,14 @@ def example(constructor: Constructor, method: ir.Method, request: Mapping[str, i
     try:
         arguments: list[tuple[str, Expression]] = []
         if "id" in request:
-            arguments.append(("id", _plain(request["id"])))
+            arguments.append(("id", _build_value(request["id"])))
         arguments.append(("method", literal(method.name)))
         if method.params is not None and "params" in request:
             arguments.append(("params", constructor.expression(method.params, request["params"])))
         lines = [
             *constructor.imports(kind, *(["Response"] if is_answered else [])),
             "",
-            _assigned("message", Construction(kind, tuple(arguments))),
+            _write_assignment("message", Construction(kind, tuple(arguments))),
             f"line = {module}.encode(message)",
             f"received = {module}.decode(line, sender={literal(constructor.sender(method))})",
             "print(received.params)",
@@ -262,7 +264,7 @@ def example(constructor: Constructor, method: ir.Method, request: Mapping[str, i
             options = f"sender={literal(method.side)}, method={literal(method.name)}"
             lines += [
                 "",
-                _assigned("result", constructor.expression(method.result, result)),
+                _write_assignment("result", constructor.expression(method.result, result)),
                 f"line = {module}.encode(Response(id={literal(request['id'])}, result=result))",
                 f"response = {module}.decode(line, {options})",
                 "print(response.result)",
@@ -272,5 +274,5 @@ def example(constructor: Constructor, method: ir.Method, request: Mapping[str, i
     return "\n".join(lines)
 
 
-def _assigned(name: str, expression: Expression) -> str:
-    return f"{name} = {written(expression, 0, len(name) + 3)}"
+def _write_assignment(name: str, expression: Expression) -> str:
+    return f"{name} = {write_source(expression, 0, len(name) + 3)}"

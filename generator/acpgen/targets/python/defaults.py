@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from acpgen import ir
 from acpgen.input.schema_validator import Validator, definitions_validator
 from acpgen.pointers import reference_to
-from acpgen.targets.python.construct import Constructor, Expression, Items, NotConstructible, constructed, flat
+from acpgen.targets.python.construct import Constructor, Expression, Items, NotConstructible, list_classes, write_line
 from acpgen.targets.python.literals import json_literal, literal
 from acpgen.targets.python.naming import Names
 
@@ -21,7 +21,9 @@ def with_sound_defaults(protocol: ir.Protocol, bundle: Bundle) -> ir.Protocol:
     """The protocol without the defaults that are invalid for the types of their fields."""
     judge = _Judge(bundle)
     definitions = {
-        name: replace(one, fields=tuple(map(judge.settled, one.fields))) if isinstance(one, ir.Record) else one
+        name: replace(one, fields=tuple(map(judge.drop_invalid_default, one.fields)))
+        if isinstance(one, ir.Record)
+        else one
         for name, one in protocol.definitions.items()
     }
     return replace(protocol, definitions=definitions)
@@ -35,7 +37,7 @@ class _Judge:
     def _validator(self) -> Validator:
         return definitions_validator(self.bundle.definitions)
 
-    def settled(self, field: ir.Field) -> ir.Field:
+    def drop_invalid_default(self, field: ir.Field) -> ir.Field:
         """The field, without its default if that is invalid."""
         if field.default is None or field.default.value is None:
             return field
@@ -69,7 +71,7 @@ class Defaults:
             return ("None", False) if field.null == "omitted" else None
         value = field.default.value
         expression = self._make_default(field, value)
-        if expression is None or self._never_ends(expression):
+        if expression is None or self._recurses(expression):
             return None
         if value in ([], {}) and isinstance(expression, Items):
             return type(value).__name__, True
@@ -79,7 +81,7 @@ class Defaults:
         record = self._protocol.definitions[target.name] if isinstance(target, ir.Ref) else None
         if isinstance(record, ir.Record) and isinstance(value, dict):
             expression = self._make_default(field, self._without_own(value, record)) or expression
-        return f"lambda: {flat(expression)}", True
+        return f"lambda: {write_line(expression)}", True
 
     def _make_default(self, field: ir.Field, value: ir.JSON) -> Expression | None:
         """The expression that constructs the default of a field; `None` if none can."""
@@ -88,14 +90,14 @@ class Defaults:
         except NotConstructible:
             return None
 
-    def _never_ends(self, answer: Expression, above: frozenset[str] = frozenset()) -> bool:
+    def _recurses(self, answer: Expression, above: frozenset[str] = frozenset()) -> bool:
         """Whether the default constructs a record whose own defaults construct it again."""
-        for name in constructed(answer):
+        for name in list_classes(answer):
             record = self._records[name]
             defaults = (
                 self._make_default(one, one.default.value) for one in record.fields if one.default and not one.required
             )
-            if name in above or any(self._never_ends(one, above | {name}) for one in defaults if one is not None):
+            if name in above or any(self._recurses(one, above | {name}) for one in defaults if one is not None):
                 return True
         return False
 

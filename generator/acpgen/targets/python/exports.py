@@ -24,7 +24,7 @@ OWN: Final = frozenset(
 """All names of `methods.py` that may also be the name of a type; lower-case names cannot."""
 
 
-def own_names(names: Names) -> Mapping[str, str]:
+def find_clashes(names: Names) -> Mapping[str, str]:
     """The names of `OWN` that clash with a type, each with its name in a single module."""
     public_names = {**{name: f"_{name}" for name in OWN}, **public(PUBLIC, names)}
     return {name: public_names[name] for name in sorted(OWN & names.module_names)}

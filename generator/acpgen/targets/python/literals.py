@@ -35,7 +35,7 @@ def json_literal(value: object) -> str:
 
 def docstring(text: str, indent: int) -> str:
     """A wrapped docstring with this indentation, except in its first line. Empty text gives ''."""
-    body = inside_docstring(text, indent)
+    body = wrap_docstring(text, indent)
     if not body:
         return ""
     if "\n" in body:
@@ -43,7 +43,7 @@ def docstring(text: str, indent: int) -> str:
     return f'"""{body[:-1] + _ESCAPED_QUOTE if _OPEN_QUOTE.search(body) else body}"""'
 
 
-def inside_docstring(text: str, indent: int) -> str:
+def wrap_docstring(text: str, indent: int) -> str:
     """The wrapped content of a docstring with this indentation, except in its first line. More text must follow before the closing
     quotes.
     """

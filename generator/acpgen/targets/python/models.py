@@ -71,13 +71,16 @@ def render_models(
     views_of = {record.name: views.of(record) for record in records}
     aliases = alias_views(protocol, names, hints)
     if aliases:
-        hints.ours("TypeAlias")
+        hints.use_import("TypeAlias")
     head = f'"""{title_of(protocol)}: the types.\n\n{notice}\n"""\n\n{_imports(hints, modules)}\n'
     spend(sum(_STEPS_A_RECORD + _STEPS_A_FIELD * len(record.fields) for record in records))
     lots = _groups(records) if records else []
     classes = [views.place_docstrings(_classes(lot, names, views_of, cache)) for lot in lots]
     others = render_template(
-        "aliases", aliases=aliases, type_checking=names.ours("TYPE_CHECKING"), type_alias=names.ours("TypeAlias")
+        "aliases",
+        aliases=aliases,
+        type_checking=names.name_import("TYPE_CHECKING"),
+        type_alias=names.name_import("TypeAlias"),
     )
     return "\n\n".join([head, *classes, others])
 
@@ -87,7 +90,7 @@ def _imports(hints: Hints, modules: Modules) -> str:
     by_module: dict[str, set[str]] = {}
     for name in hints.used:
         module = "typing" if name in _FROM_TYPING else "msgspec" if name in _FROM_MSGSPEC else modules.runtime
-        by_module.setdefault(module, set()).add(hints.names.imported(name))
+        by_module.setdefault(module, set()).add(hints.names.write_import(name))
     lines = (import_of(module, imported_names, _WIDEST) for module, imported_names in sorted(by_module.items()))
     return "\n".join(["from __future__ import annotations", "", *lines])
 
@@ -210,17 +213,17 @@ class _Views:
         """The template values for one record."""
         union = self._hints.unknown.get(record.name) if record.base is None else None
         base = "Unknown" if union is not None else "Record"
-        fields = [self._field(field, record) for field in self._own_fields(record)]
+        fields = [self._field(field, record) for field in self._list_own_fields(record)]
         is_judged = bool(record.unenforced) or any(field.pop("is_judged") for field in fields)
         return {
             "own_name": self._names.classes[record.name],
-            "own_base": self._names.classes[record.base] if record.base is not None else self._hints.ours(base),
+            "own_base": self._names.classes[record.base] if record.base is not None else self._hints.use_import(base),
             "keywords": self._keywords(record, union, is_judged=is_judged),
             "docstring": self._docstring(record.doc or f"`{record.name}`."),
             "views": fields,
         }
 
-    def _own_fields(self, record: ir.Record) -> tuple[ir.Field, ...]:
+    def _list_own_fields(self, record: ir.Record) -> tuple[ir.Field, ...]:
         base = self._protocol.definitions[record.base] if record.base is not None else None
         inherited = {field.name for field in base.fields} if isinstance(base, ir.Record) else set[str]()
         return tuple(field for field in record.fields if field.name not in inherited)
@@ -235,9 +238,9 @@ class _Views:
             excluded_tags = dict(record.excluded).get(union.tag, ())
             tags = dict.fromkeys([*(variant.tag for variant in union.variants), *own, *excluded_tags])
             texts = [tag for tag in tags if isinstance(tag, str)]  # the unknown tag is text: it can be no other one
-            keywords += [f"tag_field={literal(union.tag)}", f"known=({_listed(texts)})"]
+            keywords += [f"tag_field={literal(union.tag)}", f"known=({_write_tuple(texts)})"]
         elif record.excluded and record.base is None:
-            rows = (f"{literal(key)}: ({_listed(tags)})" for key, tags in record.excluded)
+            rows = (f"{literal(key)}: ({_write_tuple(tags)})" for key, tags in record.excluded)
             keywords.append(f"excludes={{{', '.join(rows)}}}")
         unknown = self._modules.options.unknown
         match record.extra:
@@ -246,7 +249,7 @@ class _Views:
             case ir.Anything() if record.name in self._keeping:
                 if record.base is not None:
                     keywords.append(
-                        "drop=False" if unknown == "ignore" else f"extra={literal(self._hints.ours('Any'))}"
+                        "drop=False" if unknown == "ignore" else f"extra={literal(self._hints.use_import('Any'))}"
                     )
             case ir.Anything():
                 keywords.append("drop=True" if unknown == "ignore" else "extra=None")
@@ -277,12 +280,12 @@ class _Views:
         tag = self._hints.tags.get(record.name)
         view = {"name": name, "docstring": self._docstring(field_notes(field)), "is_judged": False}
         if tag is not None and tag.field == field.name:
-            constant = f"{self._hints.ours('Literal')}[{literal(tag.value)}]"
-            return view | {"hint": f"{self._hints.ours('ClassVar')}[{constant}]", "default": literal(tag.value)}
+            constant = f"{self._hints.use_import('Literal')}[{literal(tag.value)}]"
+            return view | {"hint": f"{self._hints.use_import('ClassVar')}[{constant}]", "default": literal(tag.value)}
         hint = self._hints.of(field.type)
         union = self._hints.unknown.get(record.name)
         if union is not None and union.tag == field.name:
-            hint = hint._replace(source=self._hints.ours("UnknownTag"))
+            hint = hint._replace(source=self._hints.use_import("UnknownTag"))
         alias = [f"name={literal(field.name)}"] if name != field.name else []
         default = self._defaults.of(field)
         source, is_made = default if default is not None else ("", False)
@@ -291,14 +294,14 @@ class _Views:
             key = "" if isinstance(several, ir.Array) else "str, "
             source = f"lambda: {source}[{key}{self._hints.of(inner).source}]()"
         if default is None and not field.required:
-            source = self._hints.ours("UNSET")
-        unset = f" | {self._hints.ours('UnsetType')}" if default is None and not field.required else ""
+            source = self._hints.use_import("UNSET")
+        unset = f" | {self._hints.use_import('UnsetType')}" if default is None and not field.required else ""
         default_argument = [f"{'default_factory' if is_made else 'default'}={source}"] if source else []
         if alias or is_made:
-            source = f"{self._hints.ours('field')}({', '.join([*alias, *default_argument])})"
+            source = f"{self._hints.use_import('field')}({', '.join([*alias, *default_argument])})"
         return view | {"hint": f"{hint.source}{unset}", "default": source, "is_judged": hint.is_judged}
 
 
-def _listed(values: Collection[ir.JSON]) -> str:
+def _write_tuple(values: Collection[ir.JSON]) -> str:
     """The entries of a tuple as source code."""
     return ", ".join(map(literal, values)) + ("," if len(values) == 1 else "")

@@ -30,13 +30,13 @@ class Names:
     def _attributes(self) -> frozenset[str]:
         return frozenset(name for names in self.fields.values() for name in names.values())
 
-    def ours(self, name: str) -> str:
+    def name_import(self, name: str) -> str:
         """The name of an import in generated modules: private if a class or an attribute has the same name."""
         return f"_{name}" if name in self.module_names or name in self._attributes else name
 
-    def imported(self, name: str) -> str:
+    def write_import(self, name: str) -> str:
         """The import of a name so that it is bound as `ours` says: `Any`, or `Any as _Any`."""
-        return name if self.ours(name) == name else f"{name} as {self.ours(name)}"
+        return name if self.name_import(name) == name else f"{name} as {self.name_import(name)}"
 
     def of_module(self, module: str) -> Names:
         """These names as seen from another module, which imports the module of the types."""

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from acpgen import ir
 from acpgen.naming.identifiers import assign, class_names, method_names
-from acpgen.targets.python.literals import docstring, inside_docstring, literal
+from acpgen.targets.python.literals import docstring, literal, wrap_docstring
 from acpgen.targets.python.naming import Names
 
 EITHER: Final = frozenset({"both", "protocol"})
@@ -69,10 +69,10 @@ def peers_view(protocol: ir.Protocol, names: Names) -> dict[str, Any] | None:
     sides = [side for side in protocol.sides if side not in EITHER]
     if len(sides) < 2 or not protocol.methods:
         return None
-    peers = _named(sides)
+    peers = _name_peers(sides)
     here = names.of_module("models")
     pair = _pair(sides)
-    views = [_view(peer, peers[_other(peer.name, pair)], protocol, here) for peer in peers.values()]
+    views = [_view(peer, peers[_find_other_side(peer.name, pair)], protocol, here) for peer in peers.values()]
     return {
         "sides": views,
         "first": peers[pair[0]],
@@ -83,7 +83,7 @@ def peers_view(protocol: ir.Protocol, names: Names) -> dict[str, Any] | None:
     }
 
 
-def _named(sides: list[str]) -> dict[str, Peer]:
+def _name_peers(sides: list[str]) -> dict[str, Peer]:
     classes = class_names(sides)
     candidates = {
         f"{kind} {side}": (f"{prefix}{classes[side]}", f"{prefix}{classes[side]}Side")
@@ -105,7 +105,7 @@ def _pair(sides: list[str]) -> tuple[str, str]:
     return sides[0], sides[1]
 
 
-def _other(side: str, pair: tuple[str, str]) -> str:
+def _find_other_side(side: str, pair: tuple[str, str]) -> str:
     """The peer of this side. A third side, e.g. a proxy, is connected to the side `client`, or else to the first one."""
     if side in pair:
         return pair[1] if side == pair[0] else pair[0]
@@ -118,15 +118,15 @@ def _view(peer: Peer, other: Peer, protocol: ir.Protocol, names: Names) -> dict[
     python_names = method_names({key: method.name for key, method in methods.items()}, used=reserved_names)
     return {
         **vars(peer),
-        "name": inside_docstring(peer.name, 4),
-        "other": replace(other, name=inside_docstring(other.name, 4)),
+        "name": wrap_docstring(peer.name, 4),
+        "other": replace(other, name=wrap_docstring(other.name, 4)),
         "methods": [_call(method, python_names[key], protocol, names) for key, method in methods.items()],
     }
 
 
 def _call(method: ir.Method, name: str, protocol: ir.Protocol, names: Names) -> dict[str, Any]:
     params = "Any" if method.params is None else names.classes[method.params]
-    is_optional = method.params is None or _may_be_left_out(protocol, method.params, method.omitted)
+    is_optional = method.params is None or _allows_omission(protocol, method.params, method.omitted)
     result = "Any" if method.result is None else names.classes[method.result]
     optional_result = method.optional_result and method.result is not None
     gate = method.capability
@@ -147,7 +147,7 @@ def _call(method: ir.Method, name: str, protocol: ir.Protocol, names: Names) -> 
     }
 
 
-def _may_be_left_out(protocol: ir.Protocol, params: str, omitted: ir.Omitted) -> bool:
+def _allows_omission(protocol: ir.Protocol, params: str, omitted: ir.Omitted) -> bool:
     """Whether these params may be omitted: the method allows it, or they admit the value that is substituted."""
     if omitted in ("object", "array"):
         return _takes_empty(protocol, ir.Ref(params), omitted, frozenset())

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from acpgen import ir
 from acpgen.resources import NOTICE, source_templates
-from acpgen.targets.python.literals import inside_docstring
+from acpgen.targets.python.literals import wrap_docstring
 
 
 def render_template(template: str, *, others: Mapping[str, str] | None = None, **values: Any) -> str:
@@ -25,7 +25,7 @@ def render_template(template: str, *, others: Mapping[str, str] | None = None, *
 def _with_names(source: str, others: Mapping[str, str]) -> str:
     """Rename the names in a template, but not inside its expressions and statements."""
 
-    def other(match: re.Match[str]) -> str:
+    def replace(match: re.Match[str]) -> str:
         name = match["name"]
         return match[0] if name is None else f"{name} as {others[name]}" if is_import else others[name]
 
@@ -33,10 +33,10 @@ def _with_names(source: str, others: Mapping[str, str]) -> str:
     lines: list[str] = []
     for line in source.splitlines(keepends=True):
         is_import = line.startswith("from ")
-        lines.append(words.sub(other, line))
+        lines.append(words.sub(replace, line))
     return "".join(lines)
 
 
 def title_of(protocol: ir.Protocol) -> str:
     """The name of a protocol in docstrings."""
-    return inside_docstring(protocol.name, 0) or "protocol"
+    return wrap_docstring(protocol.name, 0) or "protocol"

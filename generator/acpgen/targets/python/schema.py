@@ -39,7 +39,7 @@ def schema_text(bundle: Bundle, beside: Mapping[str, Any] | None = None) -> str:
     return f'{{"$schema": {_json(bundle.schema["$schema"])},\n{about}"$defs": {{\n{definitions}\n}}}}\n'
 
 
-def beside_the_schema(protocol: ir.Protocol, bundle: Bundle, names: Names, options: PythonOptions) -> Mapping[str, Any]:
+def list_extra_data(protocol: ir.Protocol, bundle: Bundle, names: Names, options: PythonOptions) -> Mapping[str, Any]:
     """The data that is not in the schema: types whose names differ from their definitions, and the definitions by which receivers
     validate.
     """
@@ -49,7 +49,7 @@ def beside_the_schema(protocol: ir.Protocol, bundle: Bundle, names: Names, optio
         receiving[name] = {**receiving.get(name, bundle.definitions[name]), "unevaluatedProperties": False}
     whole = {**bundle.definitions, **receiving}
     row = protocol_row(protocol, bundle)
-    adapted_definitions = Patterns(bundle.definitions.values()).changed(whole)
+    adapted_definitions = Patterns(bundle.definitions.values()).translate_changed(whole)
     receiving |= {
         name: one for name, one in adapted_definitions.items() if name in receiving or one != row["judging"].get(name)
     }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from acpgen import ir
-from acpgen.meaning.discriminators import shared_tag, tags_by_type
+from acpgen.meaning.discriminators import find_shared_tag, tags_by_type
 
 _LARGEST: Final = 2**63
 """Integer tags must be below this, and not below its negative."""
@@ -24,7 +24,7 @@ class Tag:
 def class_tags(protocol: ir.Protocol) -> Mapping[str, Tag]:
     """The tag of each record that declares one, by definition: that of the first union which discriminates it."""
     tags: dict[str, Tag] = {}
-    for name, tag in _told_apart(protocol):
+    for name, tag in _find_tags(protocol):
         record = protocol.definitions[name]
         if name not in tags and isinstance(record, ir.Record) and _has(record, tag):
             tags[name] = tag
@@ -41,7 +41,7 @@ def unknown_records(protocol: ir.Protocol) -> Mapping[str, ir.TaggedUnion]:
     }
 
 
-def _told_apart(protocol: ir.Protocol) -> Iterator[tuple[str, Tag]]:
+def _find_tags(protocol: ir.Protocol) -> Iterator[tuple[str, Tag]]:
     """Yield records with the tags by which unions discriminate them; tagged unions first."""
     for union in protocol.definitions.values():
         if isinstance(union, ir.TaggedUnion):
@@ -49,7 +49,7 @@ def _told_apart(protocol: ir.Protocol) -> Iterator[tuple[str, Tag]]:
                 if len(values) == 1 and isinstance(values[0], str | int):
                     yield name, Tag(union.tag, values[0])
     for type_ in _types(protocol):
-        tag = shared_tag(type_, protocol.definitions)
+        tag = find_shared_tag(type_, protocol.definitions)
         if tag is None or tag.optional:
             continue
         for one, constants in zip(type_.types, tag.tags, strict=True):

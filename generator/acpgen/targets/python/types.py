@@ -8,10 +8,10 @@ from math import ceil, floor
 from typing import Any, Final, NamedTuple, TypeAlias, assert_never
 
 from acpgen import ir
-from acpgen.input.equality import exact, whole
+from acpgen.input.equality import exact, to_integer
 from acpgen.input.expressions import quick_in_python
 from acpgen.input.numbers import ExactNumber
-from acpgen.meaning.definition_order import ordered
+from acpgen.meaning.definition_order import order_definitions
 from acpgen.meaning.discriminators import tags_by_type
 from acpgen.meaning.limits import limits_of
 from acpgen.targets.python.literals import json_literal, literal
@@ -50,10 +50,10 @@ class Hints:
         self.recursive = recursive_aliases(protocol)
         self._defined: dict[str, Hint] = {}
 
-    def ours(self, name: str) -> str:
+    def use_import(self, name: str) -> str:
         """The module's name for an import, which is recorded as used."""
         self.used.add(name)
-        return self.names.ours(name)
+        return self.names.name_import(name)
 
     def of_definition(self, name: str) -> Hint:
         """The annotation of a definition that is not a record."""
@@ -66,7 +66,7 @@ class Hints:
     def _definition(self, definition: ir.Definition) -> Hint:
         match definition:
             case ir.TaggedUnion():
-                return Hint(self._tagged(definition))
+                return Hint(self._write_tagged_union(definition))
             case ir.Enum() if definition.name in self.names.members:
                 return Hint(self.names.classes[definition.name])
             case ir.Enum():
@@ -76,9 +76,9 @@ class Hints:
                 )
             case ir.Alias(type=ir.AnyOf() as union):
                 hint = self.of(union)
-                if union.exclusive or not _overlap(map(self._values, _not_null(union))):
+                if union.exclusive or not _overlap(map(self._values, _drop_null(union))):
                     return hint
-                return hint._replace(source=self._annotated(hint.source, "Shapes"))
+                return hint._replace(source=self._annotate(hint.source, "Shapes"))
             case ir.Alias():
                 return self.of(definition.type)
             case ir.Record():
@@ -90,10 +90,10 @@ class Hints:
         """The annotation of a type."""
         match type_:
             case ir.Anything():
-                return Hint(self.ours("Any"))
+                return Hint(self.use_import("Any"))
             case ir.Nothing():
                 return Hint(
-                    self._annotated(self.ours("Never"), "Shapes")
+                    self._annotate(self.use_import("Never"), "Shapes")
                 )  # pydantic asks the marker: it has no schema of `Never`
             case ir.Null():
                 return Hint("None")
@@ -101,17 +101,19 @@ class Hints:
                 return Hint("bool")
             case ir.Number():
                 limits, is_exact = _limits(type_)
-                source = "int" if type_.integer else self.ours("Number")
-                return Hint(self._limited(source, limits), not is_exact or type_.without_fraction)
+                source = "int" if type_.integer else self.use_import("Number")
+                return Hint(self._annotate_limits(source, limits), not is_exact or type_.without_fraction)
             case ir.String():
                 pattern = quick_in_python(type_.pattern) if type_.pattern is not None else None
-                source = self._limited("str", {**_lengths(type_.min_length, type_.max_length), "pattern": pattern})
+                source = self._annotate_limits(
+                    "str", {**_lengths(type_.min_length, type_.max_length), "pattern": pattern}
+                )
                 return Hint(source, type_.pattern is not None and pattern is None)
             case ir.Constant():
                 return Hint(self._constants(type_.values))
             case ir.Array():
                 items = self.of(type_.items)
-                source = self._limited(f"list[{items.source}]", _lengths(type_.min_items, type_.max_items))
+                source = self._annotate_limits(f"list[{items.source}]", _lengths(type_.min_items, type_.max_items))
                 return Hint(source, items.is_judged or type_.unique)
             case ir.Tuple():
                 return self._tuple(type_)
@@ -121,7 +123,7 @@ class Hints:
             case ir.Ref():
                 return self._reference(type_.name)
             case ir.AnyOf():
-                return self._either(type_)
+                return self._hint_any_of(type_)
             case _:
                 assert_never(type_)
 
@@ -139,10 +141,10 @@ class Hints:
 
     def _join_types(self, types: Sequence[ir.Type]) -> Hint:
         members = [self.of(one) for one in types]
-        return Hint(either(dict.fromkeys(one.source for one in members)), any(one.is_judged for one in members))
+        return Hint(join_types(dict.fromkeys(one.source for one in members)), any(one.is_judged for one in members))
 
-    def _either(self, union: ir.AnyOf) -> Hint:
-        rest = _not_null(union)
+    def _hint_any_of(self, union: ir.AnyOf) -> Hint:
+        rest = _drop_null(union)
         hint = self._join_types(rest)
         null = " | None" if len(rest) < len(union.types) and hint.source != "None" else ""
         if union.exclusive:
@@ -152,7 +154,7 @@ class Hints:
             if _overlap(several) and (len(nullable) > 1 or is_joined):
                 hint = hint._replace(is_judged=True)  # Python joins them, and does not say what two of them accept
             elif _overlap(several):
-                hint = hint._replace(source=self._annotated(hint.source, "Shapes", "exclusive=True"))
+                hint = hint._replace(source=self._annotate(hint.source, "Shapes", "exclusive=True"))
         return hint._replace(source=f"{hint.source}{null}")
 
     def _values(self, type_: ir.Type, visited: frozenset[str] = frozenset()) -> Iterator[_Values]:
@@ -185,31 +187,31 @@ class Hints:
             case _:
                 yield _JSON_TYPES.get(type(type_), "any"), ""
 
-    def _tagged(self, union: ir.TaggedUnion) -> str:
+    def _write_tagged_union(self, union: ir.TaggedUnion) -> str:
         fallbacks = union.fallback_shapes or ((union.fallback,) if union.fallback is not None else ())
         own = tags_by_type(union)
         members = [name for name in own if name != union.default]
         members += [*fallbacks, *([union.default] if union.default is not None else [])]
         exclusive = ["exclusive=True"] if union.fallback_exclusive else []
-        source = either(self.names.classes[name] for name in members)
-        return self._annotated(source, "Tagged", literal(union.tag), *exclusive) if len(members) > 1 else source
+        source = join_types(self.names.classes[name] for name in members)
+        return self._annotate(source, "Tagged", literal(union.tag), *exclusive) if len(members) > 1 else source
 
     # --- scalars, lists ---
 
-    def _annotated(self, source: str, name: str, *arguments: str) -> str:
-        return f"{self.ours('Annotated')}[{source}, {self.ours(name)}({', '.join(arguments)})]"
+    def _annotate(self, source: str, name: str, *arguments: str) -> str:
+        return f"{self.use_import('Annotated')}[{source}, {self.use_import(name)}({', '.join(arguments)})]"
 
     def _constants(self, values: tuple[ir.JSON, ...]) -> str:
         """The annotation of constants. Those that no float equals exactly are left out: no decoded value is equal to them."""
         values = tuple(value for value in values if not isinstance(value, ExactNumber))
         if not values:
-            return self.ours("Never")
+            return self.use_import("Never")
         small = [value for value in values if not _is_beyond_literals(value)]
-        literal_types = [f"{self.ours('Literal')}[{', '.join(map(literal, small))}]"] if small else []
+        literal_types = [f"{self.use_import('Literal')}[{', '.join(map(literal, small))}]"] if small else []
         if len(small) == len(values):
             return literal_types[0]
         others = dict.fromkeys("float" if isinstance(value, float) else "int" for value in values if value not in small)
-        return self._annotated(either([*literal_types, *others]), "Constants", _tuple(map(literal, values)))
+        return self._annotate(join_types([*literal_types, *others]), "Constants", _tuple(map(literal, values)))
 
     def _tuple(self, type_: ir.Tuple) -> Hint:
         entries = [self.of(one) for one in type_.first]
@@ -219,12 +221,12 @@ class Hints:
         sources = [*(one.source for one in entries), *(f"*tuple[{one.source}, ...]" for one in rest)]
         source = f"tuple[{', '.join(sources) or '()'}]"
         if not is_closed or least != len(entries) or (most is not None and most < least):
-            source = self._limited(source, {"min_length": least, "max_length": most})
+            source = self._annotate_limits(source, {"min_length": least, "max_length": most})
         return Hint(source, type_.unique or any(one.is_judged for one in (*entries, *rest)))
 
-    def _limited(self, source: str, limits: Mapping[str, str | int | float | None]) -> str:
+    def _annotate_limits(self, source: str, limits: Mapping[str, str | int | float | None]) -> str:
         arguments = [f"{name}={literal(value)}" for name, value in limits.items() if value is not None]
-        return self._annotated(source, "Meta", *arguments) if arguments else source
+        return self._annotate(source, "Meta", *arguments) if arguments else source
 
 
 def _is_beyond_literals(value: ir.JSON) -> bool:
@@ -252,7 +254,7 @@ def _json_type(value: ir.JSON) -> str:
     return _JSON_TYPES.get(type(value), "any")
 
 
-def _not_null(union: ir.AnyOf) -> list[ir.Type]:
+def _drop_null(union: ir.AnyOf) -> list[ir.Type]:
     return [one for one in union.types if one != ir.Null()]
 
 
@@ -292,13 +294,13 @@ def _limits(number: ir.Number) -> tuple[dict[str, int | float], bool]:
         elif abs(bound) > _LARGEST_LIMIT:
             is_exact = False
         elif not isinstance(limits[key], ExactNumber):
-            integer = whole(limits[key])
+            integer = to_integer(limits[key])
             msgspec_limits[name if key == least else "gt" if name == "ge" else "lt"] = (
                 limits[key] if integer is None else integer
             )
     step = limits.get("multipleOf")
     if step is not None:
-        integer = whole(step)
+        integer = to_integer(step)
         if number.integer and integer is None:
             integer = exact(step).numerator
         if integer is not None and integer > _LARGEST_LIMIT:
@@ -316,13 +318,13 @@ def _lengths(least: int | None, most: int | None) -> dict[str, int | None]:
     }
 
 
-def either(members: Iterable[str], joint: str = " | ") -> str:
+def join_types(members: Iterable[str], joint: str = " | ") -> str:
     """A union of types. A long one is grouped, as compilers and formatters recurse for each operator."""
     sources = list(members)
     if len(sources) <= MOST_IN_A_ROW:
         return joint.join(sources)
     groups = [sources[start : start + MOST_IN_A_ROW] for start in range(0, len(sources), MOST_IN_A_ROW)]
-    return either([f"({' | '.join(group)})" for group in groups], joint)
+    return join_types([f"({' | '.join(group)})" for group in groups], joint)
 
 
 def _tuple(items: Iterable[str]) -> str:
@@ -350,7 +352,7 @@ def recursive_aliases(protocol: ir.Protocol) -> set[str]:
     aliases = {name: one for name, one in protocol.definitions.items() if isinstance(one, ir.Alias)}
     return {
         one.name
-        for group in ordered(replace(protocol, definitions=aliases))
+        for group in order_definitions(replace(protocol, definitions=aliases))
         for one in group
         if len(group) > 1 or one.name in references(aliases[one.name].type)
     }

@@ -84,7 +84,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         "of_runtime": [*_VALUES, *_TYPES],
         "is_typed": is_typed,
         "runtime": f"{'../' * len(place.split('/')) if place else './'}runtime.js",
-        "source": _inlined() if needs_none else "",
+        "source": _read_runtime() if needs_none else "",
         "source_types": _lay_out("runtime.d.ts") if needs_none else "",
     }
     ends = (".ts",) if is_typed else (".d.ts", ".js")
@@ -111,10 +111,10 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
 def script(protocol: ir.Protocol, bundle: Bundle, exported_names: Sequence[str]) -> str:
     """A JavaScript expression with some functions of a protocol's module as properties of its value, for a page without modules."""
     body = _lay_out("protocol.js", **_module(protocol, bundle, class_names(protocol.definitions.keys())))
-    return f"(() => {{\n{_inlined()}\n{body}return {{ {', '.join(exported_names)} }};\n}})()"
+    return f"(() => {{\n{_read_runtime()}\n{body}return {{ {', '.join(exported_names)} }};\n}})()"
 
 
-def _inlined() -> str:
+def _read_runtime() -> str:
     """The runtime module without exports, for inclusion in another."""
     return re.sub(r"^export ", "", _lay_out("runtime.js"), flags=re.MULTILINE)
 
@@ -135,10 +135,10 @@ def _module(protocol: ir.Protocol, bundle: Bundle, names: Mapping[str, str]) -> 
         *re.findall(r"\w+", " ".join([*checkers.lines, *methods, *options, *exports.values()])),
     }
     return {
-        "checkers": checkers.named("\n".join(checkers.lines)),
-        "methods": [*map(checkers.named, methods)],
-        "options": checkers.named(f"{{ {', '.join(options)} }}"),
-        "exports": {name: checkers.named(checker) for name, checker in exports.items()},
+        "checkers": checkers.replace_placeholders("\n".join(checkers.lines)),
+        "methods": [*map(checkers.replace_placeholders, methods)],
+        "options": checkers.replace_placeholders(f"{{ {', '.join(options)} }}"),
+        "exports": {name: checkers.replace_placeholders(checker) for name, checker in exports.items()},
         "imports": [name for name in _EXPORTED.findall(_lay_out("runtime.js")) if name in used_names],
     }
 

@@ -23,7 +23,7 @@ from acpgen.input.expressions import fault_of
 from acpgen.input.numbers import dumps
 from acpgen.input.schema_nodes import Schemas
 from acpgen.input.tagged_unions import branches_of, constants, is_of_type
-from acpgen.input.walk import Schema, asserts, is_object, references, strongly_connected
+from acpgen.input.walk import Schema, asserts, find_cycles, is_object, references
 from acpgen.naming.identifiers import javascript_key
 from acpgen.pointers import resolve, target
 
@@ -61,7 +61,7 @@ class Checkers:
             targets = edges.setdefault(name.removesuffix(_EXACT), [])
             targets += (each.removesuffix(_EXACT) for each in references(schema))
         self._exported = protocol.definitions.keys() & bundle.definitions.keys()
-        for name in chain.from_iterable(strongly_connected(edges)):
+        for name in chain.from_iterable(find_cycles(edges)):
             if name in self._exported:
                 self._known[name] = self._constant(name)
         for name, word in self._evaluated:  # each may ask for more
@@ -83,7 +83,7 @@ class Checkers:
 
     def _constant(self, name: str) -> str:
         """The checker of a definition, as the name of a constant if it is not just that of another one."""
-        constant, source = self._placeholder(name), self._both(name)
+        constant, source = self._placeholder(name), self._write_definition(name)
         if source in self._sources:
             self._shared[self._sources[source]] = self._shared[constant] = f"k{_hash(source)}"
         elif name in self._late or not (source.isidentifier() or _NAME.fullmatch(source)):
@@ -91,13 +91,13 @@ class Checkers:
             self.lines.append(f"const {constant} = {source};")
         return self._sources.get(source, source)
 
-    def named(self, text: str) -> str:
+    def replace_placeholders(self, text: str) -> str:
         """Replace the placeholders in a text by names. A constant of several definitions gets a name independent of them, which is
         stable.
         """
         return _NAME.sub(lambda name: self._shared.get(name[0], name[1]), text)
 
-    def _both(self, name: str) -> str:
+    def _write_definition(self, name: str) -> str:
         """The checker of a definition, which may differ for receivers: for a tagged union by one more branch."""
         if name not in self._definitions:
             return self.of(self._receiving[name])
@@ -115,7 +115,7 @@ class Checkers:
         """The checker of a schema, for a definition with this `meaning`. `fallback` is an additional branch of its union, for receivers."""
         if not is_object(schema):
             return "any" if schema else "never"
-        checker = _all([*self._itself(schema), *self._parts(schema, meaning, fallback)])
+        checker = _join_checkers([*self._itself(schema), *self._parts(schema, meaning, fallback)])
         for word in ("unevaluatedProperties", "unevaluatedItems"):
             if word in schema:
                 says = self._evaluation({key: one for key, one in schema.items() if key != word}, word)
@@ -152,8 +152,8 @@ class Checkers:
         type_ = schema.get("type")
         branches = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
         is_told = type_ == "object" and bool(branches) and all(map(self._declares_object, branches))
-        is_told |= bool(record) and self._others(schema, "object") != "any"
-        is_told |= bool(array) and self._others(schema, "array") != "any"
+        is_told |= bool(record) and self._check_other_types(schema, "object") != "any"
+        is_told |= bool(array) and self._check_other_types(schema, "array") != "any"
         keyed_checkers = [*(("items", one) for one in array), *self._scalars(schema, None if is_told else type_)]
         keyed_checkers += [*(("required", one) for one in record), *self._object(schema)]
         if "contains" in schema:
@@ -214,8 +214,8 @@ class Checkers:
             key = '["__proto__"]' if name == "__proto__" else javascript_key(name)
             rows.append(f"{key}: {checker if how == (0 if name in first else usual) else f'[{checker}, {how}]'}")
         fields_source = f"{{ {', '.join(rows)} }}" if rows else "{}"
-        others = dumps([] if first else required), self._others(schema, "object")
-        yield _call("record", fields_source, *_shortened(str(len(first)), str(usual), *others))
+        others = dumps([] if first else required), self._check_other_types(schema, "object")
+        yield _call("record", fields_source, *_drop_defaults(str(len(first)), str(usual), *others))
 
     def _field(self, schema: Any, *, is_required: bool) -> tuple[str, int]:
         """The checker of a field, and how receivers treat an invalid value, encoded as for `record`."""
@@ -230,18 +230,20 @@ class Checkers:
 
     def _items(self, schema: Schema) -> Iterator[str]:
         first = [self.of(one) for one in schema.get("prefixItems", ())]
-        rest = self._rest(schema, "items")
+        rest = self._check_rest(schema, "items")
         if first or rest != "undefined":
-            yield _call("items", rest, *_shortened(f"[{', '.join(first)}]", self._others(schema, "array")))
+            yield _call(
+                "items", rest, *_drop_defaults(f"[{', '.join(first)}]", self._check_other_types(schema, "array"))
+            )
 
-    def _others(self, schema: Schema, type_: str) -> str:
+    def _check_other_types(self, schema: Schema, type_: str) -> str:
         """The checker of values that do not have this type."""
         types = schema.get("type", ())
         if type_ not in ([types] if isinstance(types, str) else types):
             return "any"
         return "undefined" if types in (type_, [type_]) else self._type(types)
 
-    def _rest(self, schema: Schema, keyword: str) -> str:
+    def _check_rest(self, schema: Schema, keyword: str) -> str:
         """The checker of a keyword for other members or items; `undefined` if it admits any."""
         checker = self.of(schema.get(keyword, True))
         return "undefined" if checker == "any" else checker
@@ -258,7 +260,10 @@ class Checkers:
         inner = [(self.of(one), one) for key in ("allOf", "anyOf", "oneOf") for one in schema.get(key, ())]
         inner += [(self.of(schema["if"]), schema["if"])] if "if" in schema else []
         for test, then, other in self._conditions(schema):
-            inner += [(_all([test, self.of(then)]), then), (_all([_call("not", test), self.of(other)]), other)]
+            inner += [
+                (_join_checkers([test, self.of(then)]), then),
+                (_join_checkers([_call("not", test), self.of(other)]), other),
+            ]
         parts = [f"[{checker}, {self._evaluation(one, word)}]" for checker, one in inner if is_object(one)]
         reference = schema.get("$ref")
         if isinstance(reference, str) and is_object(self._at(reference)):
@@ -266,14 +271,14 @@ class Checkers:
             self._evaluated += [] if (name, word) in self._evaluated else [(name, word)]
             parts.append(f"[{self.of_definition(name)}, () => {_evaluation_name(name, word)}]")
         rows += [("isAll", "true" if is_all else "false"), ("names", dumps(names)), ("parts", f"[{', '.join(parts)}]")]
-        return f"{{ {', '.join(f'{key}: {one}' for key, one in rows if _shortened(one))} }}"
+        return f"{{ {', '.join(f'{key}: {one}' for key, one in rows if _drop_defaults(one))} }}"
 
     def _object(self, schema: Schema) -> Iterator[tuple[str, str]]:
-        rest = self._rest(schema, "additionalProperties")
+        rest = self._check_rest(schema, "additionalProperties")
         patterns = [f"[{_expression(one)}, {self.of(sub)}]" for one, sub in schema.get("patternProperties", {}).items()]
         if rest != "undefined" or patterns:
             names = dumps([*schema.get("properties", {})])
-            yield "additionalProperties", _call("members", rest, *_shortened(names, f"[{', '.join(patterns)}]"))
+            yield "additionalProperties", _call("members", rest, *_drop_defaults(names, f"[{', '.join(patterns)}]"))
         if "propertyNames" in schema:
             yield "propertyNames", _call("names", self.of(schema["propertyNames"]))
 
@@ -302,12 +307,14 @@ class Checkers:
             ways.append(f"byKey: {_call('keyed', f'{{ {rows} }}')}")
         arguments = [f"[{', '.join(checkers)}]", f"{{ {', '.join(ways)} }}" if ways else "{}"]
         if not isinstance(meaning, ir.TaggedUnion) or meaning.fallback is None:
-            return _call("union", *_shortened(*arguments))
+            return _call("union", *_drop_defaults(*arguments))
         whole = self._at(fallback["$ref"]) if is_object(fallback) and "$ref" in fallback else fallback
         if whole is not None and meaning.default_tag is None and "isLoose: true" not in ways:
             whole = {key: one for key, one in whole.items() if key != "not"}  # a known tag leads elsewhere
         known_tags = dumps([] if meaning.default_tag is None else [meaning.default_tag])
-        return _call("tolerant", *arguments, *_shortened("undefined" if whole is None else self.of(whole), known_tags))
+        return _call(
+            "tolerant", *arguments, *_drop_defaults("undefined" if whole is None else self.of(whole), known_tags)
+        )
 
     def _simple(self, branches: Sequence[Any], *, is_exclusive: bool) -> str | None:
         """The checker of a union of constants, of types, or of a type and subschemas of only that type; `None` for other unions."""
@@ -368,13 +375,13 @@ def _call(function: str, *arguments: str) -> str:
     return f"/* @__PURE__ */ {function}({', '.join(arguments)})"
 
 
-def _all(checkers: Sequence[str]) -> str:
+def _join_checkers(checkers: Sequence[str]) -> str:
     """The conjunction of checkers."""
     distinct_checkers = [*dict.fromkeys(one for one in checkers if one != "any")]
     return _call("all", *distinct_checkers) if len(distinct_checkers) > 1 else next(iter(distinct_checkers), "any")
 
 
-def _shortened(*arguments: str) -> list[str]:
+def _drop_defaults(*arguments: str) -> list[str]:
     """Arguments without trailing default values."""
     remaining = [*arguments]
     while remaining and remaining[-1] in ("0", "[]", "{}", "false", "undefined"):

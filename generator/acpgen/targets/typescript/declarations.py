@@ -36,12 +36,12 @@ class Declarations:
             case ir.Record():
                 return head + self._record(definition, name)
             case ir.TaggedUnion():
-                return f"{head}export type {name} ={_laid_out(self._members(definition))};"
+                return f"{head}export type {name} ={_wrap_union(self._members(definition))};"
             case ir.Enum():
                 values = [dumps(one.value) for one in definition.values]
                 if definition.openness != "closed":
                     values.append(_open(self.of(definition.base)))
-                return f"{head}export type {name} ={_laid_out(values)};"
+                return f"{head}export type {name} ={_wrap_union(values)};"
             case ir.Alias():
                 return f"{head}export type {name} = {self.of(definition.type)};"
             case _:
@@ -60,7 +60,7 @@ class Declarations:
             tag = "undefined" if union.default_tag is None else f"{dumps(union.default_tag)} | undefined"
             lines.append(f"  {javascript_key(union.tag)}?: {tag};")
         if not isinstance(record.extra, ir.Anything | ir.Nothing):
-            others = _either(dict.fromkeys([self.of(record.extra), *(["unknown"] if record.fields else [])]))
+            others = _join_types(dict.fromkeys([self.of(record.extra), *(["unknown"] if record.fields else [])]))
             lines.append(f"  [field: string]: {others};")
         if not lines and record.base is not None:
             return f"export type {name} = {self._names[record.base]};"
@@ -80,7 +80,7 @@ class Declarations:
                 if isinstance(record, ir.Record)
                 else []
             )
-            more = f" & rt.Readonly<rt.Pick<{self._names[record.name]}, {_either(fields)}>>" if fields else ""
+            more = f" & rt.Readonly<rt.Pick<{self._names[record.name]}, {_join_types(fields)}>>" if fields else ""
             members.append(f"rt.Unknown<{dumps(union.tag)}>{more}")
         return [*dict.fromkeys(members)]
 
@@ -100,7 +100,7 @@ class Declarations:
             case ir.String():
                 return "string"
             case ir.Constant():
-                return _either(map(dumps, type_.values))
+                return _join_types(map(dumps, type_.values))
             case ir.Array():
                 return f"{_one(self.of(type_.items))}[]"
             case ir.Tuple():
@@ -116,7 +116,7 @@ class Declarations:
                 return self._names[type_.name]
             case ir.AnyOf():
                 member_types = [*dict.fromkeys(map(self.of, type_.types))]
-                return "unknown" if "unknown" in member_types else _either(member_types)
+                return "unknown" if "unknown" in member_types else _join_types(member_types)
             case _:
                 assert_never(type_)
 
@@ -141,11 +141,11 @@ def _open(base: str) -> str:
     return {"string": "(string & {})", "number": "(number & {})"}.get(base, base)
 
 
-def _either(types: Iterable[str]) -> str:
+def _join_types(types: Iterable[str]) -> str:
     return " | ".join(types) or "never"
 
 
-def _laid_out(members: Sequence[str]) -> str:
+def _wrap_union(members: Sequence[str]) -> str:
     """A union after an equals sign, with one member per line if it is long."""
-    whole = _either(members)
+    whole = _join_types(members)
     return f" {whole}" if len(whole) <= _WIDEST else "".join(f"\n  | {one}" for one in members)

@@ -75,7 +75,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         "files": sorted(path for path, rows_by_id in files.items() if rows_by_id),
         "types_without_rows": missing,
     }
-    return {**texts, f"{folder}index.json": json.dumps(index, indent=2) + "\n", **_about()}
+    return {**texts, f"{folder}index.json": json.dumps(index, indent=2) + "\n", **_read_about()}
 
 
 def _describe_method(method: ir.Method, messages: Messages) -> dict[str, Any]:
@@ -98,6 +98,6 @@ def _area(definition: ir.Definition) -> str:
 
 
 @cache
-def _about() -> Mapping[str, str]:
+def _read_about() -> Mapping[str, str]:
     folder = Path(templates()) / "vectors"
     return {name: (folder / name).read_text("utf-8") for name in ("README.md", "row.schema.json")}

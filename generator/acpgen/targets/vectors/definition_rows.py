@@ -63,24 +63,24 @@ class _DefinitionRows:
             return
         if not self._is_tolerated(small):
             return
-        yield from self._admitted("valid-minimal", small)
+        yield from self._accept("valid-minimal", small)
         match self._definition:
             case ir.Record() as record:
-                yield from self._full(small)
+                yield from self._accept_full(small)
                 yield from self._record(record, small)
-                yield from self._refused(((), value) for value in NO_OBJECTS)
+                yield from self._refuse(((), value) for value in NO_OBJECTS)
             case ir.TaggedUnion() as union:
                 yield from self._variants(union)
                 yield from self._unknown(union)
-                yield from self._refused(((), value) for value in NO_OBJECTS)
+                yield from self._refuse(((), value) for value in NO_OBJECTS)
             case ir.Enum() as enum:
-                yield from self._full(small)
+                yield from self._accept_full(small)
                 yield from self._enum(enum)
-                yield from self._refused(((), value) for value in WRONG)
+                yield from self._refuse(((), value) for value in WRONG)
             case ir.Alias() as alias:
-                yield from self._full(small)
+                yield from self._accept_full(small)
                 yield from self._alias(alias)
-                yield from self._refused(self._values.damaged(alias.type))
+                yield from self._refuse(self._values.damage(alias.type))
             case _:
                 assert_never(self._definition)
 
@@ -90,23 +90,23 @@ class _DefinitionRows:
     def _is_tolerated(self, value: Any) -> bool:
         return self._maker.judge.is_tolerated(self._name, value)
 
-    def _only_refusal(self, value: Any) -> Refusal | None:
-        return self._maker.judge.only_refusal(self._name, value)
+    def _find_only_refusal(self, value: Any) -> Refusal | None:
+        return self._maker.judge.find_only_refusal(self._name, value)
 
-    def _admitted(self, label: str, value: Any, name: str = "", *, unstable: bool = False) -> Iterator[Row]:
+    def _accept(self, label: str, value: Any, name: str = "", *, unstable: bool = False) -> Iterator[Row]:
         """Yield a row for a value that is valid, or that a receiver accepts anyway."""
         if self._is_valid(value):
             yield Row(label, value, name, unstable=unstable)
         elif self._is_tolerated(value):
-            yield Row(label, value, name, valid=False, refusal=self._only_refusal(value), unstable=unstable)
+            yield Row(label, value, name, valid=False, refusal=self._find_only_refusal(value), unstable=unstable)
 
-    def _full(self, small: Any) -> Iterator[Row]:
+    def _accept_full(self, small: Any) -> Iterator[Row]:
         with suppress(Unmakeable):
-            full = self._values.full(self._name)
+            full = self._values.make_full(self._name)
             if full != small and self._is_valid(full):
                 yield Row("valid-full", full)
 
-    def _refused(self, damages: Iterable[tuple[Path, Any]]) -> Iterator[Row]:
+    def _refuse(self, damages: Iterable[tuple[Path, Any]]) -> Iterator[Row]:
         """Yield one row for each rule and path that a damaged value violates, if it violates only that rule and nothing decodes it
         leniently.
         """
@@ -121,7 +121,7 @@ class _DefinitionRows:
 
     def _refusal(self, path: Path, value: Any, mark: str = "", one: Refusal | None = None) -> Iterator[Row]:
         """Yield the row of a value that is rejected for one violation only, at or below a path; `one` is the violation, if known."""
-        one = one or self._only_refusal(value)
+        one = one or self._find_only_refusal(value)
         if one is not None and one.path[: len(path)] == path and not self._is_tolerated(value):
             where = plain_pointer(*one.path) + (f"[{one.missing}]" if one.missing is not None else "") + mark
             yield refuse(one, value, f" {where}" if where else "")
@@ -129,7 +129,7 @@ class _DefinitionRows:
     # --- records ---
 
     def _record(self, record: ir.Record, small: Any) -> Iterator[Row]:
-        yield from self._other_fields(record, small)
+        yield from self._add_fields(record, small)
         yield from self._nulls(record, small)
         for key, tags in record.excluded:
             yield from self._refusal((), {**small, key: tags[0]})
@@ -137,9 +137,9 @@ class _DefinitionRows:
             if field.required:
                 rest = {key: value for key, value in small.items() if key != field.name}
                 yield from self._lenient(field, (field.name,), rest, small, None) or self._refusal((), rest)
-            yield from self._damaged_field(field, small)
+            yield from self._damage_field(field, small)
 
-    def _other_fields(self, record: ir.Record, small: Any) -> Iterator[Row]:
+    def _add_fields(self, record: ir.Record, small: Any) -> Iterator[Row]:
         bad: Iterable[tuple[Path, Any]] = ()
         value: Any = UNKNOWN_VALUE
         if isinstance(record.extra, ir.Nothing):
@@ -149,11 +149,11 @@ class _DefinitionRows:
                 value = self._values.of(record.extra)
             except Unmakeable:
                 return
-            bad = (((UNKNOWN_FIELD, *path), value) for path, value in self._values.damaged(record.extra))
+            bad = (((UNKNOWN_FIELD, *path), value) for path, value in self._values.damage(record.extra))
         with_other = {**small, UNKNOWN_FIELD: value}
         if self._is_valid(with_other):
             yield Row("unknown-field", with_other)
-        yield from self._refused((path, {**small, UNKNOWN_FIELD: value}) for path, value in bad)
+        yield from self._refuse((path, {**small, UNKNOWN_FIELD: value}) for path, value in bad)
 
     def _nulls(self, record: ir.Record, small: Any) -> Iterator[Row]:
         """Yield null for each field that may have it, and a value without these fields."""
@@ -166,20 +166,20 @@ class _DefinitionRows:
                 yield Row("null", value, f"null {plain_pointer(field.name)}")
                 nullable += [] if field.required else [field.name]
             elif not field.required or field.leniency.default_on_null:
-                one, path = self._only_refusal(value), (field.name,)
+                one, path = self._find_only_refusal(value), (field.name,)
                 yield from self._lenient(field, path, value, small, one) or self._refusal(path, value, "[null]", one)
         if nullable:
             with suppress(Unmakeable):
-                value = self._values.full(record.name, without=frozenset(nullable))
+                value = self._values.make_full(record.name, without=frozenset(nullable))
                 if self._is_valid(value):
                     yield Row("omitted", value)
 
-    def _damaged_field(self, field: ir.Field, small: Any) -> Iterator[Row]:
+    def _damage_field(self, field: ir.Field, small: Any) -> Iterator[Row]:
         """Yield a row for each rule of a field's own type: rejected, or decoded leniently if the field declares that."""
         reported_rules: set[tuple[Path, str]] = set()
-        for below, bad in self._values.damaged(field.type):
+        for below, bad in self._values.damage(field.type):
             value, path = {**small, field.name: bad}, (field.name, *below)
-            one = self._only_refusal(value)
+            one = self._find_only_refusal(value)
             if one is None or one.path[: len(path)] != path or (one.path, one.rule) in reported_rules:
                 continue
             if not self._is_tolerated(value):
@@ -220,7 +220,7 @@ class _DefinitionRows:
             variant_type = type_with_tag(variant.type, union.tag, variant.tag, self._values.definitions)
             with suppress(Unmakeable):
                 value = {**self._values.small(variant_type), **own}
-                yield from self._admitted(label, value, unstable=variant.unstable)
+                yield from self._accept(label, value, unstable=variant.unstable)
                 for row in self._maker.rows(variant_type):
                     if _is_body(row, union.tag) and row.refusal is not None:
                         for refusal in self._refusal(row.refusal.path, {**row.message, **own}):
@@ -228,7 +228,7 @@ class _DefinitionRows:
                         break
         if union.default is not None:
             with suppress(Unmakeable):
-                yield from self._admitted("variant-untagged", self._values.small(union.default))
+                yield from self._accept("variant-untagged", self._values.small(union.default))
 
     def _unknown(self, union: ir.TaggedUnion) -> Iterator[Row]:
         """Yield values with unknown tags, with a tag of a wrong type, and without a tag."""
@@ -238,7 +238,7 @@ class _DefinitionRows:
             for unknown in (EXTENSION, FUTURE):
                 with suppress(Unmakeable):
                     value = {**self._values.small(shape), union.tag: unknown, UNKNOWN_FIELD: UNKNOWN_VALUE}
-                    yield from self._admitted("unknown-variant", value, f"unknown-variant {unknown}{mark}")
+                    yield from self._accept("unknown-variant", value, f"unknown-variant {unknown}{mark}")
         try:
             first = self._values.small(union.variants[0].type)
         except Unmakeable:
@@ -262,11 +262,11 @@ class _DefinitionRows:
 
     def _enum(self, enum: ir.Enum) -> Iterator[Row]:
         for item in enum.values:
-            yield from self._admitted(f"variant:{_text(item.value)}", item.value, unstable=item.unstable)
+            yield from self._accept(f"variant:{_text(item.value)}", item.value, unstable=item.unstable)
         for unknown in (EXTENSION, FUTURE, 987654):
             if self._is_tolerated(unknown):
-                yield from self._admitted("unknown-variant", unknown, f"unknown-variant {unknown}")
-        yield from self._refused(((), value) for value in (FUTURE, 987654))
+                yield from self._accept("unknown-variant", unknown, f"unknown-variant {unknown}")
+        yield from self._refuse(((), value) for value in (FUTURE, 987654))
 
     def _alias(self, alias: ir.Alias) -> Iterator[Row]:
         for one in alias.type.types if isinstance(alias.type, ir.AnyOf) else ():

@@ -64,7 +64,7 @@ class Messages:
             subject = RowSubject(self.protocol.name, None, method.name, method.kind, sender, method.unstable)
             yield subject, self._calls(method)
             if method.kind == "request":
-                answering = {"protocol": sender, "both": self._other(sender)}.get(method.side, method.side)
+                answering = {"protocol": sender, "both": self._find_other_side(sender)}.get(method.side, method.side)
                 yield replace(subject, kind="result", sender=answering), self._answers(method)
 
     def _calls(self, method: ir.Method) -> Iterator[Row]:
@@ -72,12 +72,12 @@ class Messages:
         name, empty = method.params or "", _EMPTY.get(method.omitted, {})
         if method.params is None:
             yield Row("valid-minimal", head)
-        yield from self._wrapped(method.params, head, "params")
+        yield from self._wrap(method.params, head, "params")
         if method.params is None or method.omitted == "nothing" or self.maker.judge.is_valid(name, empty):
             yield Row("omitted", head, "omitted /params")
             yield Row("null", {**head, "params": None}, "null /params")
         else:
-            one = self.maker.judge.only_refusal(name, empty)
+            one = self.maker.judge.find_only_refusal(name, empty)
             if one is not None:
                 yield refuse(replace(one, path=("params", *one.path)), head, " without params")
 
@@ -86,16 +86,16 @@ class Messages:
         if method.result is None:
             yield Row("valid-minimal", {**head, "result": {}})
             return
-        yield from self._wrapped(method.result, head, "result")
-        one = self.maker.judge.only_refusal(method.result, None)
+        yield from self._wrap(method.result, head, "result")
+        one = self.maker.judge.find_only_refusal(method.result, None)
         if one is not None:
-            row = refuse(one, None, " result").inside(head, "result")
+            row = refuse(one, None, " result").wrap(head, "result")
             yield replace(row, label="null", name="null result", decodes=True) if method.null_result else row
 
-    def _wrapped(self, name: str | None, head: dict[str, Any], key: str) -> Iterator[Row]:
+    def _wrap(self, name: str | None, head: dict[str, Any], key: str) -> Iterator[Row]:
         """Yield the rows of a definition as a part of messages, and a valid one with an unknown field beside it."""
         rows = () if name is None else self.maker.rows(name)
-        yield from (row.inside(head, key) for row in rows)
+        yield from (row.wrap(head, key) for row in rows)
         for row in rows:
             if row.label == "valid-minimal":
                 message = {**head, key: row.message, UNKNOWN_FIELD: UNKNOWN_VALUE}
@@ -112,29 +112,29 @@ class Messages:
             return
         sender = self.senders(method)[0]
         subject = RowSubject(self.protocol.name, None, method.name, "request", sender)
-        answering = replace(subject, sender=self._other(sender))
+        answering = replace(subject, sender=self._find_other_side(sender))
         yield replace(subject, kind="text"), _list_texts()
         call = next((row.message for row in self._calls(method) if row.label in ("valid-minimal", "omitted")), None)
         if call is not None:
-            yield replace(subject, kind="envelope"), self._broken_calls(call, method)
+            yield replace(subject, kind="envelope"), self._break_calls(call, method)
             yield replace(subject, kind="batch"), self._batches(call)
         yield replace(answering, kind="error"), self._errors()
         answer = next((row.message for row in self._answers(method) if row.label == "valid-minimal"), None)
         if answer is not None:
-            yield replace(answering, kind="envelope"), self._broken_answers(answer)
+            yield replace(answering, kind="envelope"), self._break_answers(answer)
 
-    def _broken_calls(self, call: dict[str, Any], method: ir.Method) -> Iterator[Row]:
+    def _break_calls(self, call: dict[str, Any], method: ir.Method) -> Iterator[Row]:
         if self.protocol.envelope == "json-rpc":
             yield _break("without jsonrpc", _without(call, "jsonrpc"))
             yield _break("jsonrpc of another version", {**call, "jsonrpc": "1.0"}, "jsonrpc")
             yield _break("jsonrpc that is a number", {**call, "jsonrpc": 2.0}, "jsonrpc")
         for id_ in _NO_IDS:
-            yield self._broken_id(f"id {json.dumps(id_)}", {**call, "id": id_})
+            yield self._break_id(f"id {json.dumps(id_)}", {**call, "id": id_})
         for name, id_ in _IDS.items():
             yield Row("valid-full", {**call, "id": id_}, f"valid id {name}")
         null_id = {**call, "id": None}
         is_null_valid = "RequestId" in self.protocol.definitions and self.maker.judge.is_valid("RequestId", None)
-        yield Row("null", null_id, "null /id") if is_null_valid else self._broken_id("id null", null_id)
+        yield Row("null", null_id, "null /id") if is_null_valid else self._break_id("id null", null_id)
         yield _break("method that is not a string", {**call, "method": 1}, "method")
         yield _break("neither method nor answer", _without(call, "method", "params"))
         yield _break("call with a result", {**call, "result": {}})
@@ -153,13 +153,13 @@ class Messages:
         yield Row("extension", extension, "extension request")
         yield Row("extension", _without(extension, "id"), "extension notification")
 
-    def _broken_answers(self, answer: dict[str, Any]) -> Iterator[Row]:
+    def _break_answers(self, answer: dict[str, Any]) -> Iterator[Row]:
         yield _break("answer with result and error", {**answer, "error": {"code": -32603, "message": "text"}})
         yield _break("answer without id", _without(answer, "id"))
         for id_ in _NO_IDS:
-            yield self._broken_id(f"answer with id {json.dumps(id_)}", {**answer, "id": id_})
+            yield self._break_id(f"answer with id {json.dumps(id_)}", {**answer, "id": id_})
 
-    def _broken_id(self, name: str, message: dict[str, Any]) -> Row:
+    def _break_id(self, name: str, message: dict[str, Any]) -> Row:
         """A message with an invalid id; it refers to the schema's definition of ids if there is one."""
         has_ids = "RequestId" in self.protocol.definitions
         refusals = self.maker.judge.refusals("RequestId", message["id"]) if has_ids else ()
@@ -179,7 +179,7 @@ class Messages:
         if isinstance(self.protocol.definitions.get("Error"), ir.Record):
             for row in self.maker.rows("Error"):
                 refusal = None if row.refusal is None else replace(row.refusal, code=INVALID_REQUEST)
-                yield replace(row, refusal=refusal).inside(head, "error")
+                yield replace(row, refusal=refusal).wrap(head, "error")
         else:
             yield _break("error that is not an object", {**head, "error": "text"}, "error")
         yield Row("null", {**head, "id": None, "error": {"code": -32603, "message": "text"}}, "null /id")
@@ -194,7 +194,7 @@ class Messages:
         others = tuple(side for side in peers if side != method.side)
         return others[:1] if "proxy" in peers else others
 
-    def _other(self, side: str) -> str:
+    def _find_other_side(self, side: str) -> str:
         return next(one for one in self.protocol.sides or ("client", "server") if one != side)
 
     def _answer_head(self) -> dict[str, Any]:

@@ -54,7 +54,7 @@ class Row:
     text: str | None = None
     unstable: bool = False
 
-    def inside(self, envelope: Mapping[str, Any], key: str) -> Row:
+    def wrap(self, envelope: Mapping[str, Any], key: str) -> Row:
         """The row of a message that contains this row's message under `key`."""
         return replace(
             self,

@@ -14,7 +14,7 @@ import jsonschema_rs
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.bundle.unknown_variants import of_receivers
-from acpgen.input.complexity import require_few_ways, ways
+from acpgen.input.complexity import count_paths, require_few_ways
 from acpgen.input.numbers import with_decimals
 from acpgen.input.schema_validator import Validator, definitions_validator
 from acpgen.input.step_budget import spend
@@ -36,7 +36,7 @@ class Judge:
     def __init__(self, bundle: Bundle, protocol: ir.Protocol) -> None:
         require_few_ways(bundle.definitions, bundle.origins)
         self.root: Final = bundle.schema
-        self._ways: Final = ways(bundle.definitions)
+        self._ways: Final = count_paths(bundle.definitions)
         self._tags: Final[Mapping[Path, str]] = {
             ("$defs", name, keyword): definition.tag
             for name, definition in protocol.definitions.items()
@@ -71,7 +71,7 @@ class Judge:
         """Spend the budget for validating a value."""
         spend(1 + self._ways.get(name, 1) // _WAYS)
 
-    def only_refusal(self, name: str, value: Any) -> Refusal | None:
+    def find_only_refusal(self, name: str, value: Any) -> Refusal | None:
         """The only violation in a value; `None` if it is valid, has several or a vague one, or is not read as written."""
         refusals = self.refusals(name, value) if _is_read_alike(value) else ()
         return refusals[0] if len(refusals) == 1 and not refusals[0].vague else None

@@ -181,11 +181,6 @@ class FrameDifference:
             sent_schema = {"allOf": [sent_schema, {"$ref": reference_to(name)}]}
         return sent_schema, other.accepted(one)
 
-    def places(self, old: SchemaRevision, new: SchemaRevision) -> ChangePlaces:
-        """The places of the difference in the sources."""
-        one, other = (self.base or name for name in self.names)
-        return {"old_at": old.bundle.origins.get(one, ""), "new_at": new.bundle.origins.get(other, "")}
-
 
 def frame_differences(
     old: SchemaRevision, new: SchemaRevision, methods: Iterable[tuple[ir.Method, ir.Method]], rewritten: frozenset[str]
@@ -357,7 +352,8 @@ def of_whole_messages(context: Context) -> Iterator[Reach]:
     for each in context.frames:
         if each.old.method is None or each.new.method is None or each.of_root:
             continue
-        (one, other), at = each.names, each.places(context.old, context.new)
+        one, other = each.names
+        at = context.places(each.base or one, each.base or other)
         pair = replace(
             method_pair(each.old.method, each.new.method, "params", context.new.protocol.sides),
             old=Route("document", None, one, one),
