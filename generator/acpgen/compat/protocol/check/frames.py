@@ -341,7 +341,7 @@ def of_envelopes(context: Context) -> Iterator[Reach]:
             if refused is not None:
                 change, witness = refused
                 if witness is not None:
-                    yield context.reach(*judge(change), pair, change, name, witness)
+                    yield context.reach(judge(change), pair, change, name, witness)
                 else:
                     doubt = Change("undecided", detail="the envelope cannot be compared", **at)
                     yield context.of_definition(doubt, name, [receiver])
@@ -368,10 +368,10 @@ def of_whole_messages(context: Context) -> Iterator[Reach]:
             if witness is None:
                 doubtful.append(receiver)
                 continue
-            rule, judgement = judge(change)
+            judgement = judge(change)
             name = each.base or other
             cause = Cause(name, (name, sender), judgement.message)
-            yield context.reach(rule, judgement, pair, change, other, witness, cause=cause)
+            yield context.reach(judgement, pair, change, other, witness, cause=cause)
         if doubtful:
             yield context.not_compared(other, "the message around params or result", doubtful, at)
 
