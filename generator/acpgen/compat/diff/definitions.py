@@ -5,9 +5,9 @@ A pair of types is compared once, however many methods reach it; a pair that rec
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Literal
+from typing import Final, Literal
 
 from acpgen import ir
 from acpgen.compat.changes import Change
@@ -20,9 +20,9 @@ from acpgen.compat.diff.pairs import (
     PlacedChange,
     Step,
 )
-from acpgen.compat.diff.shapes import KINDS, Alternative, Shape, kind_of
+from acpgen.compat.diff.shapes import KINDS, Alternative, Kind, Shape, kind_of
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.input.walk import reachable
+from acpgen.input.walk import find_cycles, leading_to, reachable
 
 
 class Walk:
@@ -37,8 +37,8 @@ class Walk:
         self._comparer = Comparer({}, {})
         self.nodes: dict[Pair, PairNode] = {}
         self._changed: set[Pair] | None = None
-        self._parents: dict[Pair, list[Pair]] = {}
-        self._recursive: dict[Pair, bool] = {}
+        self._recursive: set[Pair] = set()
+        """The pairs that contain themselves."""
         self._declared = frozenset((*old.declared, *new.declared))
 
     def visit(self, root: Pair) -> None:
@@ -82,7 +82,7 @@ class Walk:
                         and child not in around
                     ):
                         declarations = declaration, named_declaration
-                        if child.is_named or (child.is_union and self._is_recursive(child)):
+                        if child.is_named or (child.is_union and child in self._recursive):
                             visited.add(child)
                         if child.is_named:
                             here = Declaration(child, len(steps) + 1)
@@ -90,14 +90,6 @@ class Walk:
                         within = around if child.is_named else around | {child}
                         following.append((child, (*steps, step), *declarations, within))
             level = following
-
-    def _is_recursive(self, pair: Pair) -> bool:
-        """Whether a changed pair contains itself; caches the answer for all pairs of the same cycle."""
-        if pair not in self._recursive:
-            inner = reachable(self._children(pair), self._children)
-            cycle = inner.keys() & reachable([pair], self._parents.__getitem__) if pair in inner else ()
-            self._recursive |= {pair: False, **dict.fromkeys(cycle, True)}
-        return self._recursive[pair]
 
     def _children(self, pair: Pair) -> list[Pair]:
         return [child for _, child in self.nodes[pair].children]
@@ -144,15 +136,13 @@ class Walk:
     def _changed_pairs(self) -> set[Pair]:
         """The pairs with changes of messages at them or below them."""
         if self._changed is None:
-            self._parents = {pair: [] for pair in self.nodes}
-            for pair in self.nodes:
-                for child in self._children(pair):
-                    self._parents[child].append(pair)
-            self._recursive = {}
-            pairs = (
-                pair for pair, node in self.nodes.items() if any(not change.is_documentation for change in node.changes)
-            )
-            self._changed = set(reachable(pairs, self._parents.__getitem__))
+            children = {pair: self._children(pair) for pair in self.nodes}
+            nodes = self.nodes.items()
+            starts = (pair for pair, node in nodes if not all(change.is_documentation for change in node.changes))
+            self._changed = set(leading_to(starts, children))
+            below = {pair: [each for each in children[pair] if each in self._changed] for pair in self._changed}
+            cycles = (group for group in find_cycles(below) if len(group) > 1 or group[0] in below[group[0]])
+            self._recursive = {pair for group in cycles for pair in group}
         return self._changed
 
 
@@ -172,7 +162,9 @@ def compare(work: Comparison) -> None:
     if work.old.nullable != work.new.nullable:
         work.note(Change("null", work.old.nullable or None, work.new.nullable or None, **work.at()))
     for kind in KINDS:
-        _kind(work, kind, work.old.of(kind), work.new.of(kind))
+        old, new = work.old.of(kind), work.new.of(kind)
+        if old and new:  # others are reported together with all kinds that only one side has
+            _OF_KIND[kind](work, old, new)
     removed_types, added_types = (
         tuple(next(iter(one.of(kind))) for kind in KINDS if one.of(kind) and not other.of(kind))
         for one, other in ((work.old, work.new), (work.new, work.old))
@@ -212,18 +204,13 @@ def _types(
     )
 
 
-def _kind(work: Comparison, kind: str, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
-    if not old or not new:
-        return  # reported together with the other kinds that only one side has
-    match kind:
-        case "boolean":
-            scalars.booleans(work, old, new)
-        case "number" | "string":
-            scalars.scalars(work, old, new)
-        case "array":
-            unions.pairwise(work, old, new)
-        case _:
-            unions.objects(work, old, new)
+_OF_KIND: Final[Mapping[Kind, Callable[[Comparison, tuple[Alternative, ...], tuple[Alternative, ...]], None]]] = {
+    "boolean": scalars.booleans,
+    "number": scalars.scalars,
+    "string": scalars.scalars,
+    "array": unions.pairwise,
+    "object": unions.objects,
+}
 
 
 def _kinds(shape: Shape) -> str:
