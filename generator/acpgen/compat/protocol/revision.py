@@ -24,6 +24,7 @@ from acpgen.input.walk import (
     Schema,
     is_array,
     is_object,
+    leading_to,
     list_unapplied,
     map_subschemas,
     may_hold_schemas,
@@ -555,14 +556,9 @@ def rewritten_definitions(old: SchemaRevision, new: SchemaRevision, apart: Colle
     """The names of definitions whose text differs between the revisions, or that lead to such definitions; those `apart` do not count."""
     names = {*old.texts, *new.texts}.difference(apart)
     changed_names = {name for name in names if old.texts.get(name) != new.texts.get(name)}
-    if not changed_names:
-        return frozenset()
-    referrers: dict[str, set[str]] = {}
-    for side in (old, new):
-        for name, text in side.texts.items():
-            for reference in references_in(text):
-                referrers.setdefault(reference, set()).add(name)
-    return frozenset(reachable(changed_names, lambda name: referrers.get(name, set()).difference(apart)))
+    sides = (old.texts, new.texts) if changed_names else ()
+    edges = {name: {each for texts in sides for each in references_in(texts.get(name, ""))} for name in names}
+    return frozenset(leading_to(changed_names, edges))
 
 
 _OF_METHODS: Final = ("x-method", "x-side", "x-null", "x-was")

@@ -131,14 +131,12 @@ class Frame:
 
 def _without_id(schema: Any) -> Any:
     """The same frame with any identifier."""
-    if is_array(schema):
-        return [_without_id(each) for each in schema]
     if not is_object(schema):
         return schema
-    result = {key: _without_id(value) if key in ("allOf", "anyOf") else value for key, value in schema.items()}
-    if is_object(schema.get("properties")) and "id" in schema["properties"]:
-        result["properties"] = {**schema["properties"], "id": True}
-    return result
+    parts = {key: [*map(_without_id, schema[key])] for key in ("allOf", "anyOf") if key in schema}
+    properties = schema.get("properties")
+    free = {"properties": {**properties, "id": True}} if is_object(properties) and "id" in properties else {}
+    return {**schema, **parts, **free}
 
 
 def _is_reference(schema: Any) -> bool:
