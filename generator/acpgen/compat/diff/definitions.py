@@ -217,9 +217,8 @@ def _kinds(shape: Shape) -> str:
     kinds: dict[str, list[Alternative]] = {}
     for each in shape.alternatives:
         kinds.setdefault(kind_of(each), []).append(each)
-    names = ["integer" if all(map(_is_integer, group)) else kind for kind, group in kinds.items()]
+    names = [
+        "integer" if all(isinstance(each, ir.Number) and each.integer for each in group) else kind
+        for kind, group in kinds.items()
+    ]
     return " or ".join([*names, *(["null"] if shape.nullable else [])]) or "no value"
-
-
-def _is_integer(alternative: Alternative) -> bool:
-    return isinstance(alternative, ir.Number) and alternative.integer

@@ -124,9 +124,10 @@ def _field(work: Comparison, old: ir.Field, new: ir.Field) -> None:
     at: ChangePlaces = {"old_at": old.at, "new_at": new.at}
     if old.required != new.required and old.name == new.name:
         work.note(Change("required", old if old.required else None, new if new.required else None, **at))
-    may_lack = not old.required and not new.required
-    if may_lack and not _same_default(old.default, new.default):
-        detail = "grown" if _grown(old.default, new.default) else ""
+    defaults = [None if each.default is None else each.default.value for each in (old, new)]
+    if not old.required and not new.required and not is_equal(*defaults):  # no default equals one of null
+        is_grown = old.default is not None and new.default is not None and _contains(defaults[1], defaults[0])
+        detail = "grown" if is_grown else ""
         work.note(Change("default", old.default, new.default, name=new.name, detail=detail, **at))
     if old.null != new.null:
         work.note(Change("null-meaning", old.null, new.null, name=new.name, **at))
@@ -169,18 +170,8 @@ def _nullable(type_: ir.Type) -> ir.Type:
     return ir.AnyOf((type_, ir.Null()))
 
 
-def _same_default(old: ir.Default | None, new: ir.Default | None) -> bool:
-    """Whether two defaults are equal; no default equals a default of null."""
-    values = [None if default is None else default.value for default in (old, new)]
-    return is_equal(*values)
-
-
-def _grown(old: ir.Default | None, new: ir.Default | None) -> bool:
-    """Whether the new default is the old one with more members, at any depth."""
-    return old is not None and new is not None and _contains(new.value, old.value)
-
-
 def _contains(large: ir.JSON, small: ir.JSON) -> bool:
+    """Whether a value is another one with more members, at any depth."""
     if isinstance(large, dict) and isinstance(small, dict):
         return all(key in large and _contains(large[key], value) for key, value in small.items())
     return is_equal(large, small)

@@ -162,19 +162,12 @@ def _extended(patterns: Sequence[str]) -> Schema:
     return {"type": "object", "not": {"propertyNames": {"not": {"anyOf": [{"pattern": each} for each in patterns]}}}}
 
 
-def json_type_of(limit: LimitChange) -> str:
-    """The JSON type that a limit applies to; empty if it applies to any value."""
-    return next((kind for kind, keywords in BY_KIND.items() if limit.keyword in keywords), "")
-
-
 def _beyond(limit: LimitChange) -> Schema:
     """The schema of values that violate one of the limits, as far as the limits are known as schemas."""
-    kind = json_type_of(limit)
-    of_type: Schema = {"type": kind} if kind else {}
+    kinds = [kind for kind, keywords in BY_KIND.items() if limit.keyword in keywords]
+    of_type: Schema = {"type": kinds[0]} if kinds else {}
     demands = [each.demand for each in limit.all]
-    if all(demands):
-        return {**of_type, "not": {"allOf": demands}}
-    return of_type
+    return {**of_type, "not": {"allOf": demands}} if all(demands) else of_type
 
 
 def _variant(tag: str, variant: ir.Variant) -> Schema:

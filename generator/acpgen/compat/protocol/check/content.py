@@ -169,8 +169,9 @@ class Content:
             example = self._example(change) if change.by else change
             if example is None:
                 return None
+            is_alone = example.what != "field-changed"
             is_mark = messages.advertises and not example.one.name.startswith("_")
-            change = replace(example, harmless=True) if _is_alone(example) and (original.free or is_mark) else example
+            change = replace(example, harmless=True) if is_alone and (original.free or is_mark) else example
         placed = replace(original, change=change)
         judgement = judge(change)
         text = judgement.message
@@ -256,11 +257,6 @@ class Content:
 
 def _unexplained(change: Change, sender: Revision) -> LimitChange:
     return unexplained_limit(sender, {"old_at": change.old_at, "new_at": change.new_at})
-
-
-def _is_alone(change: Change) -> bool:
-    """Whether a change is a field that only one revision has."""
-    return change.what in ("field-added", "field-removed")
 
 
 def _is_empty(objects: Objects, schemas: Mapping[str, Schema], messages: MessagePair) -> bool:
