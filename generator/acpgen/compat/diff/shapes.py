@@ -149,11 +149,6 @@ def type_of_object(alternative: Objects | ir.TaggedUnion) -> ir.Type:
             return ir.Map(extra)
 
 
-def type_of_array(alternative: Alternative) -> ir.Type:
-    """The type of an alternative that is an array or tuple; `Nothing` for any other alternative."""
-    return alternative if isinstance(alternative, ir.Array | ir.Tuple) else ir.Nothing()
-
-
 def kind_of(alternative: Alternative) -> Kind:
     """The JSON type of an alternative."""
     match alternative:

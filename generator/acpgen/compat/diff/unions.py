@@ -18,7 +18,6 @@ from acpgen.compat.diff.shapes import (
     Objects,
     at_of,
     kind_of,
-    type_of_array,
     type_of_object,
 )
 from acpgen.compat.protocol.revision import SchemaRevision
@@ -48,27 +47,26 @@ def pairwise(
 
 
 def _alternative(work: Comparison, old: Alternative, new: Alternative, step: Step | None) -> None:
-    if isinstance(old, ir.Tuple) or isinstance(new, ir.Tuple):
-        if step is not None:
-            work.child(step, type_of_array(old), type_of_array(new))
-        else:
-            _tuple(work, old, new)
-        return
-    if isinstance(old, ir.Array) and isinstance(new, ir.Array):
-        if step is not None:
-            work.child(step, old, new)
-            return
-        items = _shared_entries(old.items, new.items) if _is_by_position(work) else (old.items, new.items)
-        work.child(Step("item", old=old, new=new), *items)
-        work.note(*scalars.together(scalars.array_limits(old, new, work.at())))
-        return
     match old, new:
+        case (ir.Array() | ir.Tuple(), ir.Array() | ir.Tuple()) if step is not None:
+            work.child(step, old, new)
         case (Objects() | ir.TaggedUnion(), Objects() | ir.TaggedUnion()) if step is not None:
             work.child(step, type_of_object(old), type_of_object(new))
         case Objects(), Objects():
             records.record(work, old, new)
+        case ir.Array(), ir.Array():
+            items = _shared_entries(old.items, new.items) if _is_by_position(work) else (old.items, new.items)
+            work.child(Step("item", old=old, new=new), *items)
+            work.note(*scalars.together(scalars.array_limits(old, new, work.at())))
+        case ir.Tuple(), ir.Tuple() if len(old.first) == len(new.first):
+            entries = zip((*old.first, old.rest), (*new.first, new.rest), strict=True)
+            for index, (one, other) in enumerate(entries):
+                work.child(Step("item", index, old=old, new=new), one, other)
+            limits = [(each.min_items, each.max_items, each.unique) for each in (old, new)]
+            if limits[0] != limits[1]:
+                work.note(Change("undecided", detail=DOUBT, **work.at()))
         case _:
-            work.note(Change("undecided", detail="two different kinds of types are compared", **work.at()))
+            work.note(Change("undecided", detail=DOUBT, **work.at()))
 
 
 def _is_by_position(work: Comparison) -> bool:
@@ -97,19 +95,6 @@ def _shared_entries(old: ir.Type, new: ir.Type) -> tuple[ir.Type, ir.Type]:
         return old, new
     shared_types = ir.AnyOf(tuple(each for each in before if each in after))
     return shared_types, shared_types
-
-
-def _tuple(work: Comparison, old: Alternative, new: Alternative) -> None:
-    """Compare two tuples of equal length entry by entry; any other pair with a tuple is undecided."""
-    if not isinstance(old, ir.Tuple) or not isinstance(new, ir.Tuple) or len(old.first) != len(new.first):
-        work.note(Change("undecided", detail=DOUBT, **work.at()))
-        return
-    entries = zip((*old.first, old.rest), (*new.first, new.rest), strict=True)
-    for index, (one, other) in enumerate(entries):
-        work.child(Step("item", index, old=old, new=new), one, other)
-    limits = [(each.min_items, each.max_items, each.unique) for each in (old, new)]
-    if limits[0] != limits[1]:
-        work.note(Change("undecided", detail=DOUBT, **work.at()))
 
 
 def objects(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
