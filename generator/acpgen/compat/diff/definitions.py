@@ -62,34 +62,28 @@ class Walk:
         """
         changed_pairs = self._changed_pairs()
         visited = {root}
-        level: list[tuple[Pair, tuple[Step, ...], Declaration, Declaration, frozenset[Pair]]] = []
-        if root in changed_pairs:
-            level.append((root, (), Declaration(root), Declaration(root), frozenset()))
-        while level:
-            following: list[tuple[Pair, tuple[Step, ...], Declaration, Declaration, frozenset[Pair]]] = []
-            for pair, steps, declaration, named_declaration, around in level:
-                node = self.nodes[pair]
-                yield from (
-                    PlacedChange(change, steps, pair, node.free, declaration, named_declaration)
-                    for change in node.changes
-                    if not change.is_documentation
-                )
-                for step, child in node.children:
-                    if (
-                        child in changed_pairs
-                        and child not in visited
-                        and child not in elsewhere
-                        and child not in around
-                    ):
-                        declarations = declaration, named_declaration
-                        if child.is_named or (child.is_union and child in self._recursive):
-                            visited.add(child)
-                        if child.is_named:
-                            here = Declaration(child, len(steps) + 1)
-                            declarations = here, here if self._declared.intersection(here.names) else named_declaration
-                        within = around if child.is_named else around | {child}
-                        following.append((child, (*steps, step), *declarations, within))
-            level = following
+        start = (root, (), Declaration(root), Declaration(root), frozenset[Pair]())
+        pending: list[tuple[Pair, tuple[Step, ...], Declaration, Declaration, frozenset[Pair]]] = [start]
+        for pair, steps, declaration, named_declaration, around in (
+            pending if root in changed_pairs else ()
+        ):  # which grows
+            node = self.nodes[pair]
+            yield from (
+                PlacedChange(change, steps, pair, node.free, declaration, named_declaration)
+                for change in node.changes
+                if not change.is_documentation
+            )
+            for step, child in node.children:
+                if child not in changed_pairs or child in visited or child in elsewhere or child in around:
+                    continue
+                declarations = declaration, named_declaration
+                if child.is_named or (child.is_union and child in self._recursive):
+                    visited.add(child)
+                if child.is_named:
+                    here = Declaration(child, len(steps) + 1)
+                    declarations = here, here if self._declared.intersection(here.names) else named_declaration
+                within = around if child.is_named else around | {child}
+                pending.append((child, (*steps, step), *declarations, within))
 
     def _children(self, pair: Pair) -> list[Pair]:
         return [child for _, child in self.nodes[pair].children]
