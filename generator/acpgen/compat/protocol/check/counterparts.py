@@ -136,19 +136,12 @@ def envelope_parts(revised: SchemaRevision, part: str) -> tuple[str, ...]:
     names: set[str] = set()
     for schema in revised.bundle.definitions.values():
         if schema.get("x-docs-ignore") is True or "jsonrpc" in schema.get("properties", {}):
-            for each in _with_alternatives(schema):
+            branches = [each for keyword in ("anyOf", "oneOf", "allOf") for each in schema.get(keyword, ())]
+            for each in (schema, *filter(is_object, branches)):
                 name = lone_reference(each.get("properties", {}).get(part))
                 if name is not None and name in revised.definitions:
                     names.add(name)
     return tuple(sorted(names))
-
-
-def _with_alternatives(schema: Schema) -> Iterator[Schema]:
-    yield schema
-    for keyword in ("anyOf", "oneOf", "allOf"):
-        for branch in schema.get(keyword, ()):
-            if isinstance(branch, dict):
-                yield branch
 
 
 # --- definitions that no message contains ----------------------------------------------------------------------------
