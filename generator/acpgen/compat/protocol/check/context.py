@@ -57,7 +57,6 @@ class Context:
         self.allowance = Allowance(budget)
         self.old = old
         self.new = new
-        self.groups = groups(old, new)
         self.walk = Walk(old, new, self.rewritten)
         self.validator = WitnessValidator(old, new, self.allowance, formats=formats)
         self.acceptance = Acceptance(old, new, self.allowance, formats=formats)
@@ -76,7 +75,7 @@ class Context:
     @cached_property
     def rewritten(self) -> frozenset[str]:
         """The definitions whose text differs between the revisions."""
-        return rewritten_names(self.old, self.new, self.groups)
+        return rewritten_names(self.old, self.new, groups(self.old, self.new))
 
     @cached_property
     def messages(self) -> dict[Revision, set[str]]:
