@@ -107,7 +107,8 @@ def asserted_content(schema: JSON) -> JSON:
     with suppress(KeyError):
         if is_object(schema) and not _is_addressed(schema):
             return contents(value_at, "#")
-    return without_prose(schema)
+    rest: JSON = without_prose(schema)
+    return rest
 
 
 def _without_definitions(root: JSON) -> JSON:

@@ -6,7 +6,6 @@ A pair of types is compared once, however many methods reach it; a pair that rec
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from typing import Final, Literal
 
 from acpgen import ir
@@ -28,7 +27,7 @@ from acpgen.input.walk import find_cycles, leading_to, reachable
 class Walk:
     """All pairs of one comparison."""
 
-    def __init__(self, old: SchemaRevision, new: SchemaRevision, rewritten: AbstractSet[str]) -> None:
+    def __init__(self, old: SchemaRevision, new: SchemaRevision, rewritten: frozenset[str]) -> None:
         """Prepare a walk; `rewritten` are the definitions that differ, or lead to one that does."""
         from schema_inclusion import Comparer
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
@@ -143,7 +142,7 @@ class Comparison:
         self,
         before: SchemaRevision,
         after: SchemaRevision,
-        rewritten: AbstractSet[str],
+        rewritten: frozenset[str],
         comparer: Comparer,
         node: PairNode,
         pair: Pair,

@@ -323,7 +323,7 @@ def pairs_of(work: Comparison, old: Sequence[Alternative], new: Sequence[Alterna
     named = {each.name: j for j, each in enumerate(new) if isinstance(each, Objects | ir.TaggedUnion) and each.name}
     matches: dict[int, int] = {}
     for i, each in enumerate(old):
-        j = named.get(each.name) if isinstance(each, Objects | ir.TaggedUnion) else None
+        j = named.get(each.name or "") if isinstance(each, Objects | ir.TaggedUnion) else None
         if j is not None and type(each) is type(new[j]):
             matches[i] = j
     old_rest = [i for i in range(len(old)) if i not in matches]

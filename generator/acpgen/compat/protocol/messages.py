@@ -219,7 +219,7 @@ class WitnessValidator:
 
         key = (side, formats or self._asserts)
         if key not in self._validators:
-            root = {"$schema": DIALECT, "$defs": self.sides[side].bundle.definitions}
+            root: Any = {"$schema": DIALECT, "$defs": self.sides[side].bundle.definitions}
             asserted = frozenset(FORMATS) if key[1] else frozenset[str]()
             self._validators[key] = open_validator(root, allowance=self.allowance, formats=asserted)
         return self._validators[key]
@@ -263,9 +263,9 @@ def with_readable_texts(
 
 def _with_texts(value: ir.JSON, texts: Iterable[tuple[Path, str]]) -> ir.JSON:
     """A message with other texts at some paths."""
-    result: Any = copy_json(value)
+    result = copy_json(value)
     for path, text in texts:
-        holder = result
+        holder: Any = result
         for key in path[:-1]:
             holder = holder[key]
         holder[path[-1]] = text
