@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,6 +46,18 @@ def test_help_of_a_command_is_its_help_page(words: list[str]) -> None:
     assert asked[0].stdout == asked[1].stdout != b""
     assert [each.returncode for each in asked] == [0, 0]
     assert ("COMMAND describes a command." in asked[0].stdout.decode()) == (len(words) == 0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no shell that closes descriptors")
+@pytest.mark.parametrize("closed", ["0>&-", "1>&-", "2>&-", "0>&- 1>&- 2>&-"])
+def test_a_command_does_its_work_though_standard_streams_are_closed(tmp_path: Path, closed: str) -> None:
+    (tmp_path / "wrong.jsonl").write_text("{")
+    arguments = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-m", "acpgen", "validate", "wrong.jsonl"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ran = subprocess.run(arguments, capture_output=True, cwd=tmp_path, env=environment, timeout=60)
+    assert ran.returncode == 1
+    assert (b"1: wrong" in ran.stdout) == ("1" not in closed)
+    assert (b"1 line of 1 wrong." in ran.stderr) == ("2" not in closed)
 
 
 def test_a_default_and_a_least_value_are_sentences() -> None:

@@ -78,6 +78,7 @@ MESSAGE = json.dumps(GOOD).encode()
         (MESSAGE + b"Content-Length: 9\r\n\r\n", "A header of LSP or DAP follows: write messages without"),
         (MESSAGE.decode().encode("utf-16"), "This is UTF-16: convert the file to UTF-8"),
         (MESSAGE.decode().encode("utf-16-be"), "This is UTF-16: convert the file to UTF-8"),
+        (b"\0" * 512, "These are NUL characters, which a crash leaves at the end of a file: remove them"),
         (gzip.compress(MESSAGE, mtime=0), "This is gzip: give the file a name that ends in .gz"),
         (b"\x1e" + MESSAGE, "This begins with a record separator: remove it"),
         (b"data: " + MESSAGE, "This is an event stream: write what stands behind 'data:' alone"),

@@ -42,6 +42,10 @@ def main() -> None:
     """Run the command line."""
     from acpgen.input.step_budget import join_steps
 
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        from jsonrpc_bindings.stdio import open_standard_streams
+
+        open_standard_streams()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     without_formats()

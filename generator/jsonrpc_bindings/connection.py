@@ -12,6 +12,7 @@ import logging
 from collections.abc import Callable
 from contextvars import copy_context
 from itertools import count
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from .codec import ErrorObject
@@ -59,6 +60,8 @@ unread responses pause reading.
 """
 _MOST_UNREAD: Final = 64 * 1024 * 1024
 """Bytes of responses that may wait for a peer that does not read; beyond that, reading is paused."""
+_BURST: Final = 0.01
+"""The seconds after which a sender of many notifications lets others go on, such as the reading of a cancellation."""
 
 
 class Connection:
@@ -107,6 +110,7 @@ class Connection:
         self._tasks: set[asyncio.Task[None]] = set()
         self._reading: Reading | None = None
         self._unread = (0, 0)  # answers and their bytes since the peer read last
+        self._paused = 0.0  # when a sender of notifications let others go on last
         self._context = copy_context()
 
     # --- the life of a connection ---
@@ -217,6 +221,9 @@ class Connection:
         self._write(self._judged(Notification(name, *_payload(params))))
         if self.transport.is_full:
             await self._inside_handler(self.transport.drain())
+        elif monotonic() - self._paused > _BURST:
+            await asyncio.sleep(0)
+            self._paused = monotonic()
 
     def sent(self, id_: object) -> Sent | None:
         """The pending request of this side with this id; `None` if there is none."""

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import sys
 
 from .framing import Framing
 from .pipes import NEEDS_THREADS, Pipes
+
+
+def open_standard_streams() -> None:
+    """Open the null device in place of standard streams that are closed: another file would get their descriptors.
+
+    Call it before an event loop begins, which takes descriptors for itself.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # the system gives the lowest free number
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115 - for good
 
 
 class Own(Pipes):
@@ -23,7 +38,12 @@ class Own(Pipes):
 
     @classmethod
     async def open(cls, framing: Framing, *, grace: float = 2.0, threads: bool = NEEDS_THREADS) -> Own:
-        """Take over standard input and output; `close` restores them. `threads`: read and write in threads, not in the event loop."""
+        """Take over standard input and output; `close` restores them. `threads`: read and write in threads, not in the event loop.
+
+        Raises `OSError` if one of them was closed when the process began.
+        """
+        if sys.stdin is None or sys.stdout is None:  # its descriptor may be that of another file
+            raise OSError(errno.EBADF, "standard input or standard output is closed")
         own = cls(framing, grace)
         try:
             await own._open(*own._take(), threads=threads)

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -654,6 +655,51 @@ def test_options_are_set_by_the_user_where_the_agent_agrees(tmp_path: Path, vers
     play(work)
 
 
+@both
+def test_modes_can_be_withdrawn(tmp_path: Path, version: int) -> None:
+    async def withdraw(turn: Turn) -> None:
+        await turn.session.set_modes([Mode("ask", "Ask")], current="ask")
+        assert turn.session.mode == "ask"
+        await turn.session.set_modes([], current="")
+        assert not (turn.session.modes or turn.session.config)
+        with pytest.raises(ValueError, match="several values"):
+            await turn.request_permission("Go on?", options="allow")  # type: ignore[arg-type]
+
+    async def work() -> None:
+        async with talking(Working(withdraw), version) as client:
+            id_ = await client.new(tmp_path)
+            assert await client.prompt(id_) == "end_turn"
+            *_, last = [one for one in client.updates(id_) if one["sessionUpdate"] == "config_option_update"]
+            assert last["configOptions"] == []
+
+    play(work)
+
+
+@both
+def test_a_switch_takes_its_two_values_and_no_other_text(tmp_path: Path, version: int) -> None:
+    class Switch(Agent):
+        async def on_new_session(self, session: Session) -> None:
+            fast = v2.SessionConfigBoolean(config_id="fast", name="Fast", current_value=True)
+            await session.set_config_options([fast])
+            sessions.append(session)
+
+    async def work() -> None:
+        async with talking(Switch(), version) as client:
+            id_ = await client.new(tmp_path)
+            for value in ("banana", "on", "False", ""):
+                with pytest.raises(Refused) as refused:
+                    await client.request("session/set_config_option", **chosen(version, id_, "fast", value))
+                assert refused.value.code == -32602
+            (session,) = sessions
+            assert session.config == {"fast": True}
+            if version == 1:
+                await client.request("session/set_config_option", **chosen(version, id_, "fast", "false"))
+                assert session.config == {"fast": False}
+
+    sessions: list[Session] = []
+    play(work)
+
+
 def chosen(version: int, id_: str, option: str, value: str) -> dict[str, Any]:
     return {"sessionId": id_, "configId": option, "value": value} | ({} if version == 1 else {"type": "id"})
 
@@ -1092,6 +1138,17 @@ async def program(version: int) -> AsyncGenerator[tuple[RawClient, asyncio.subpr
         if child.returncode is None:
             child.kill()
         await child.wait()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no shell that closes descriptors")
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1), (1, 2), (0, 1, 2)], ids=str)
+def test_a_program_whose_standard_streams_are_closed_ends_as_one_without_a_client(closed: tuple[int, ...]) -> None:
+    command = 'exec "$@" </dev/null ' + " ".join(f"{number}>&-" for number in closed)
+    arguments = ["sh", "-c", command, "sh", sys.executable, "-X", "dev", "-W", "error", "-c", PROGRAM]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ran = subprocess.run(arguments, capture_output=True, env=environment, timeout=30)
+    assert (ran.returncode, ran.stdout) == (0, b"")
+    assert ran.stderr == (b"" if 2 in closed else b"after\n")
 
 
 async def errors(child: asyncio.subprocess.Process) -> tuple[str, int]:

@@ -13,9 +13,11 @@ from acp_bindings import ConnectionClosed, v1, v2
 
 from acp_session import Agent, Client, PeerError, Turn, connect_in_memory
 from acp_session.services import ClientServices
+from acp_session.serving import serve_agent
 from acp_workspace.containment import guarantees
+from jsonrpc_bindings.transport import pair
 
-from .raw_client import talking
+from .raw_client import RawClient, talking
 from .test_agent import Working, both, echo, play
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
@@ -149,3 +151,58 @@ def test_the_ids_of_terminals_of_a_client_are_bounded() -> None:
         assert "t3000" in known
 
     play(work)
+
+
+@both
+def test_a_client_that_ends_during_a_turn_is_one_line_in_the_log(
+    tmp_path: Path, version: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    asking = asyncio.Event()
+
+    async def ask(turn: Turn) -> None:
+        asking.set()
+        await turn.request_permission("Go on?")
+
+    async def never(_: object) -> None:
+        await asyncio.Event().wait()
+
+    async def work() -> None:
+        async with talking(Working(ask), version, answers={"session/request_permission": never}) as client:
+            prompt = asyncio.create_task(client.prompt(await client.new(tmp_path)))
+            prompt.add_done_callback(lambda one: one.cancelled() or one.exception())
+            await asking.wait()
+            await asyncio.sleep(0.01)
+
+    with caplog.at_level("INFO", "acp_session"):
+        play(work)
+    (line,) = [one for one in caplog.records if "'on_prompt' failed" in one.getMessage()]
+    assert not line.exc_info
+
+
+@both
+def test_work_that_only_sends_can_be_cancelled_although_the_client_reads_all_at_once(
+    tmp_path: Path, version: int
+) -> None:
+    sent: list[int] = []
+
+    async def stream(turn: Turn) -> None:
+        for number in range(20_000):
+            await turn.send_message("tide")
+            sent.append(number)
+
+    async def work() -> None:
+        near, far = pair(1 << 30)  # never full
+        serving = asyncio.create_task(serve_agent(Working(stream), near))
+        client = RawClient(version, far)
+        await client.initialize()
+        id_ = await client.new(tmp_path)
+        prompt = asyncio.create_task(client.prompt(id_))
+        await client.until(client.text)
+        client.cancel(id_)
+        assert await prompt == "cancelled"
+        await far.close()
+        await serving
+        client.reading.cancel()
+
+    play(work)
+    assert len(sent) < 20_000

@@ -159,6 +159,52 @@ def test_roots_are_named_in_full_and_change_with_the_session(version: int, folde
     play(work)
 
 
+def test_a_session_that_is_being_closed_is_used_no_more_and_can_be_loaded_at_once(
+    version: int, folders: tuple[str, str]
+) -> None:
+    script = Script(busy)
+
+    async def work() -> None:
+        async with connected(version, script, Yes(allowed_roots=folders)) as (agent, _):
+            app, _lib = folders
+            session = await agent.new_session(app)
+            prompt, closing = asyncio.create_task(session.prompt("Hello")), asyncio.create_task(session.close())
+            await asyncio.sleep(0)
+            assert not session.is_open
+            with pytest.raises(ValueError, match="is closed"):
+                await prompt
+            for attempt in (session.prompt("Hello"), session.cancel(), session.set_mode("plan"), session.close()):
+                with pytest.raises(ValueError, match=r"is closed|no mode"):
+                    await attempt
+            again = await agent.load_session(session.id, app)
+            assert closing.done()
+            assert not script.asked("session/prompt")
+            assert (again.is_open, again.roots, dict(agent.sessions)) == (True, (app,), {again.id: again})
+            assert (await again.prompt("Hello")).stop_reason == "end_turn"
+
+    play(work)
+
+
+def test_a_follower_that_fails_keeps_no_session_from_ending(
+    version: int, folders: tuple[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    class Failing:
+        async def follow(self, roots: object) -> None:
+            if roots is None:
+                raise OSError("gone")
+
+    async def work() -> None:
+        async with connected(version, Script(busy), Yes(allowed_roots=folders)) as (agent, _):
+            sessions = [await agent.new_session(folders[0]) for _ in range(2)]
+            for session in sessions:
+                await session.follow_roots(Failing())
+            await sessions[0].close()
+        assert not any(session.is_open for session in sessions)
+
+    play(work)
+    assert "a follower of the roots" in caplog.text
+
+
 def test_what_the_agent_does_not_offer_is_refused_before_the_wire(version: int, folders: tuple[str, str]) -> None:
     script = Script(has_roots=False, can_load=False)
 

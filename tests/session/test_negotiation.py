@@ -18,6 +18,7 @@ from acp_session import (
     Client,
     ClientSession,
     ConnectionClosed,
+    InvalidMessage,
     PeerError,
     Turn,
     UnsupportedVersion,
@@ -285,6 +286,37 @@ def test_nobody_waits_for_an_answer_to_initialize_that_cannot_be_read(answer: st
         with pytest.raises(ConnectionClosed, match="the agent's answer to `initialize` cannot be read: "):
             async with connect_agent(near, Client()):
                 pass
+        await saying
+
+    run(work)
+
+
+@pytest.mark.parametrize(
+    ("answer", "place"),
+    [
+        ('"result":null', "/result/protocolVersion"),
+        ('"result":[]', "/result/protocolVersion"),
+        ('"result":{"protocolVersion":"1"}', "/result/protocolVersion"),
+        ('"result":{"protocolVersion":1.5}', "/result/protocolVersion"),
+        ('"error":null', "/error"),
+        ('"error":"no"', "/error"),
+        ('"error":{"code":"x","message":"no"}', "/error"),
+        ('"error":{"code":-32000}', "/error"),
+    ],
+)
+def test_an_answer_to_initialize_that_breaks_the_schema_is_called_that(answer: str, place: str) -> None:
+    async def work() -> None:
+        near, far = pair()
+
+        async def say() -> None:
+            while (line := await far.receive()) is not None:
+                far.send(f'{{"jsonrpc":"2.0","id":{json.loads(line)["id"]},{answer}}}'.encode())
+
+        saying = asyncio.ensure_future(say())
+        with pytest.raises(InvalidMessage) as found:
+            async with connect_agent(near, Client()):
+                pass
+        assert (found.value.method, found.value.place) == ("initialize", place)
         await saying
 
     run(work)

@@ -24,6 +24,7 @@ from acp_session.store import FileStore, MemoryStore, Store, StoredSession
 from acp_session.turn import Turn
 from acp_workspace.containment import guarantees
 from jsonrpc_bindings import websocket
+from jsonrpc_bindings.json_types import is_object
 
 from .raw_client import RawClient, Refused, talking
 from .test_agent import both, play
@@ -111,6 +112,25 @@ def test_a_session_goes_on_over_a_websocket_that_connects_again_even_where_the_f
     play(work)
 
 
+def test_a_client_that_is_cut_off_before_it_says_hello_is_no_error_of_the_server(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def work() -> None:
+        agent = Counting()
+        async with websocket.accept(lambda socket: serve_agent(agent, socket, grace=1), grace=1) as server:
+            link = await websocket.connect(server.uri, grace=1)
+            link.send(b"[]")
+            assert await link.receive() is not None
+            closing = asyncio.create_task(link.close())
+            await asyncio.sleep(0)
+            closing.cancel()  # which cuts the connection
+            await asyncio.wait([closing])
+            await asyncio.sleep(0.05)
+
+    play(work)
+    assert not caplog.records
+
+
 def stored(**fields: Any) -> StoredSession:
     return StoredSession("s1", "/srv/app", ("/srv/lib",), updated_at="2026-11-28T00:00:00+00:00", **fields)
 
@@ -148,7 +168,11 @@ def test_files_belong_to_the_user_alone_and_are_whole(tmp_path: Path, monkeypatc
         (file,) = store.folder.iterdir()
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         assert stat.S_IMODE(store.folder.stat().st_mode) == 0o700
-        for wrong in ({"n": object()}, {"n": float("nan")}, {"n": b""}):
+        deep: list[Any] = []
+        for _ in range(5000):
+            deep = [deep]
+        wrong: Any
+        for wrong in ({"n": object()}, {"n": float("nan")}, {"n": b""}, {1: 2}, {"n": [{None: 1}]}, {"n": deep}):
             with pytest.raises(ValueError, match="data must be JSON"):
                 await store.save(stored(data=wrong))
 
@@ -190,7 +214,7 @@ def test_a_damaged_file_is_said_and_left_alone_and_the_others_are_listed(
         store = FileStore(tmp_path / "kept")
         async with talking(Counting(store=store), 2) as client:
             id_ = await client.new(tmp_path)
-            damaged = store.folder / "bad.jsonl"
+            damaged, kept = store.folder / "bad.jsonl", (store.folder / f"{id_}.jsonl").read_bytes()
             for text in (
                 b"",
                 b"{",
@@ -198,6 +222,8 @@ def test_a_damaged_file_is_said_and_left_alone_and_the_others_are_listed(
                 b'{"info": 1}',
                 b"\xff",
                 json.dumps({"info": {"sessionId": "bad"}}).encode(),
+                b"[" * 100_000,
+                kept.replace(b'"calls": 0', b'"calls": Infinity'),
             ):
                 damaged.write_bytes(text)
                 (listed,) = (await client.request("session/list"))["sessions"]
@@ -210,6 +236,74 @@ def test_a_damaged_file_is_said_and_left_alone_and_the_others_are_listed(
     with caplog.at_level(logging.ERROR, "acp_session"):
         play(work)
     assert "bad.jsonl: the stored session cannot be read" in caplog.text
+
+
+class Showing(Agent):
+    """Shows a value as the input of a tool call, and changes it afterwards; `refused` has the errors."""
+
+    def __init__(self, value: Any, store: Store) -> None:
+        super().__init__(store=store)
+        self.value, self.refused = value, list[ValueError]()
+
+    async def on_prompt(self, turn: Turn) -> str:
+        for show in (self.show, self.offer):
+            try:
+                await show(turn)
+            except ValueError as error:
+                self.refused.append(error)
+        return "end_turn"
+
+    async def show(self, turn: Turn) -> None:
+        async with turn.tool_call("Show", raw_input=self.value) as call:
+            if is_object(self.value):
+                self.value["later"] = object()
+            await call.update(status="completed")
+
+    async def offer(self, turn: Turn) -> None:
+        await turn.session.set_commands([v2.Command(name="tide", description="Say it", meta={"of": self.value})])
+
+
+CIRCLE: list[Any] = []
+CIRCLE.append(CIRCLE)
+
+
+@enforced
+@both
+@pytest.mark.parametrize(
+    "value",
+    [float("nan"), "half \ud800", object(), {1: 2}, CIRCLE, 10**5000],
+    ids=["nan", "half", "object", "key", "circle", "long"],
+)
+def test_what_cannot_be_sent_is_refused_and_not_kept(tmp_path: Path, version: int, value: Any) -> None:
+    async def work() -> None:
+        for store in stores(tmp_path):
+            agent = Showing(value, store)
+            async with talking(agent, version) as client:
+                id_ = await client.new(tmp_path)
+                assert await client.prompt(id_) == "end_turn"
+                assert len(agent.refused) == 2
+                await client.load(id_, tmp_path)
+            async with talking(agent, version) as client:
+                await client.load(id_, tmp_path)
+                assert await client.prompt(id_) == "end_turn"
+
+    play(work)
+
+
+@enforced
+@both
+def test_an_update_is_kept_as_it_was_sent_whatever_happens_to_its_values(tmp_path: Path, version: int) -> None:
+    async def work() -> None:
+        for store in stores(tmp_path):
+            async with talking(Showing({"tide": [1.0]}, store), version) as client:
+                id_ = await client.new(tmp_path)
+                assert await client.prompt(id_) == "end_turn"
+                client.notes.clear()
+                await client.load(id_, tmp_path)
+                (shown,) = [one["rawInput"] for one in client.updates(id_) if "rawInput" in one]
+                assert shown == {"tide": [1.0]}
+
+    play(work)
 
 
 class Failing(MemoryStore):
@@ -255,6 +349,58 @@ def test_a_store_that_fails_fails_requests_and_not_turns(
     with caplog.at_level(logging.ERROR, "acp_session"):
         play(work)
     assert "the store did not save it" in caplog.text
+
+
+class Slow(Counting):
+    """Waits for `go` when a session is resumed; its store then waits for `on` when it saves the first time."""
+
+    def __init__(self) -> None:
+        super().__init__(store=SlowStore())
+        self.go, self.is_resuming = asyncio.Event(), asyncio.Event()
+
+    async def on_resume_session(self, session: Session) -> None:  # noqa: ARG002
+        self.is_resuming.set()
+        await self.go.wait()
+
+
+class SlowStore(MemoryStore):
+    def __init__(self) -> None:
+        super().__init__()
+        self.gates: list[asyncio.Event] = []
+
+    async def save(self, session: StoredSession) -> None:
+        if self.gates:
+            await self.gates.pop().wait()
+        await super().save(session)
+
+
+@enforced
+@both
+def test_a_turn_that_begins_while_its_session_is_resumed_is_not_reported_as_ended(tmp_path: Path, version: int) -> None:
+    async def work() -> None:
+        agent = Slow()
+        async with talking(agent, version) as client:
+            id_ = await client.new(tmp_path)
+            resuming = client.begin("session/resume", sessionId=id_, cwd=str(tmp_path), mcpServers=[])
+            await agent.is_resuming.wait()
+            assert isinstance(agent.store, SlowStore)
+            agent.store.gates = [gate := asyncio.Event()]
+            prompt = asyncio.create_task(client.prompt(id_))
+            while agent.store.gates:
+                await asyncio.sleep(0)
+            agent.go.set()
+            await resuming
+            await asyncio.sleep(0.01)
+            assert not [one for one in client.updates(id_) if one.get("state") == "idle"]
+            assert not prompt.done()
+            client.cancel(id_)
+            await asyncio.sleep(0.01)
+            gate.set()
+            assert await prompt == "cancelled"
+            ends = [one for one in client.updates(id_) if one.get("state") == "idle"]
+            assert [one["stopReason"] for one in ends] == ["cancelled"] * (version - 1)
+
+    play(work)
 
 
 @enforced

@@ -181,6 +181,62 @@ def test_a_form_that_is_not_filled_in_as_asked_is_an_error(tmp_path: Path, versi
     talk(tmp_path, version, work, capabilities=FORMS, answers={"elicitation/create": reply(answer)})
 
 
+FORM: dict[str, v2.ElicitationPropertySchema] = {
+    "code": v2.StringPropertySchema(min_length=2, max_length=3, pattern="^[A-Z]+$"),
+    "kinds": v2.MultiSelectPropertySchema(
+        min_items=1, max_items=2, items=v2.StringMultiSelectItems(enum=["sail", "motor", "oar"])
+    ),
+    "berths": v2.MultiSelectPropertySchema(
+        items=v2.TitledMultiSelectItems(
+            any_of=[v2.EnumOption(const="a", title="A"), v2.EnumOption(const="b", title="B")]
+        )
+    ),
+    "size": v2.IntegerPropertySchema(),
+    "hue": v2.decode_as(v2.ElicitationPropertySchema, {"type": "_hue", "of": 3}),
+}
+
+
+@both
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        ({"code": "A"}, "/content/code"),
+        ({"code": "ABCD"}, "/content/code"),
+        ({"code": "a1"}, "/content/code"),
+        ({"kinds": ["plane"]}, "/content/kinds/0"),
+        ({"kinds": []}, "/content/kinds"),
+        ({"kinds": ["sail", "motor", "oar"]}, "/content/kinds"),
+        ({"kinds": "sail"}, "/content/kinds"),
+        ({"berths": ["a", "c"]}, "/content/berths/1"),
+        ({"size": 10**400}, None),
+        ({"size": 2.0, "code": "ABC", "kinds": ["oar"], "berths": ["b", "a"], "hue": "any"}, None),
+    ],
+)
+def test_all_that_a_field_says_of_its_value_is_checked(
+    tmp_path: Path, version: int, content: Any, place: str | None
+) -> None:
+    found: list[Any] = []
+
+    async def work(turn: Turn) -> None:
+        try:
+            found.append(await turn.ask("?", FORM, required=[]))
+        except InvalidMessage as wrong:
+            found.append(wrong.place)
+
+    answer = {"action": "accept", "content": content}
+    talk(tmp_path, version, work, capabilities=FORMS, answers={"elicitation/create": reply(answer)})
+    assert found == [content if place is None else place]
+
+
+@both
+def test_a_field_with_a_pattern_that_is_none_is_not_asked_for(tmp_path: Path, version: int) -> None:
+    async def work(turn: Turn) -> None:
+        with pytest.raises(ValueError, match=r"pattern|regex"):
+            await turn.ask("?", {"name": v2.StringPropertySchema(pattern="(")})
+
+    assert not talk(tmp_path, version, work, capabilities=FORMS).asked
+
+
 @both
 def test_an_answer_that_is_not_valid_is_an_error_of_the_package(tmp_path: Path, version: int) -> None:
     async def work(turn: Turn) -> None:

@@ -73,6 +73,7 @@ class ClientCore(peers2.Client):
             raise _as_value_error(error) from error
         self.sessions: dict[str, ClientSession] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._endings: dict[str, asyncio.Task[None]] = {}
         self._background = Background()
         self._early: dict[str, list[v2.SessionUpdate]] = {}
         self._early_size = 0
@@ -213,6 +214,8 @@ class ClientCore(peers2.Client):
         more: dict[str, Any] = {"replay_from": v2.ReplayFromStart()} if is_load else {}
         lock = self._locks.setdefault(session_id, asyncio.Lock())
         async with lock:
+            while session_id in self._endings:  # which would end it here although the agent has opened it again
+                await asyncio.wait([self._endings[session_id]])
             roots, fields = self._prepare("session/resume", cwd, additional, mcp_servers)
             before = self.sessions.get(session_id)
             old_transcript = None if before is None else before.transcript
@@ -254,15 +257,24 @@ class ClientCore(peers2.Client):
         await self._end_by("session/delete", v2.DeleteSessionRequest(session_id=session_id), "deleted")
 
     async def _end_by(self, method: str, params: v2.CloseSessionRequest | v2.DeleteSessionRequest, how: str) -> None:
-        """End a session by a request. A hook that calls this is cancelled with the work of the session, but the request continues."""
+        """End a session by a request. A hook that calls this is cancelled with the work of the session, but the request continues.
+
+        From now on nothing more is sent for the session.
+        """
+        session_id = params.session_id
 
         async def end() -> None:
             try:
                 await self.request(method, params)
             finally:
-                await self._end(params.session_id, ConnectionClosed(f"the session is {how}"))
+                await self._end(session_id, ConnectionClosed(f"the session is {how}"))
+                if self._endings.get(session_id) is asyncio.current_task():
+                    del self._endings[session_id]
 
-        ending = self._background.start(end())
+        session = self.sessions.get(session_id)
+        if session is not None:
+            session.begin_end()
+        ending = self._endings[session_id] = self._background.start(end())
         ending.add_done_callback(retrieve_exception)
         await asyncio.shield(ending)
 
@@ -296,8 +308,12 @@ class ClientCore(peers2.Client):
         if session is not None:
             session.end(error)
         await self.services.end(session_id)
-        for follower in () if session is None else session.followers:
-            await follower.follow(None)
+        if session is not None:
+            for follower in session.followers:
+                try:
+                    await follower.follow(None)
+                except Exception:  # other sessions end all the same
+                    session.log.exception("a follower of the roots failed")
 
     async def fail(self, error: Exception) -> None:
         """End all sessions because the agent has ended; pending calls raise this error."""

@@ -145,6 +145,7 @@ class ClientSession:
         self.scope.reset()
 
         async def send() -> str:
+            self._require_open()  # it was not closed in the meantime
             # it may wait for the work before it
             return str((await self._core.request("session/prompt", request, timeout=math.inf)).message_id)
 
@@ -217,7 +218,7 @@ class ClientSession:
     async def close(self) -> None:
         """Close the session; it stays in the list and can be opened again.
 
-        Whatever the agent responds, nothing is served for it any more.
+        No other call is possible from now on, and whatever the agent responds, nothing is served for the session any more.
         """
         self._require_open()
         await self._core.close_session(self.id)
@@ -272,6 +273,10 @@ class ClientSession:
         details = error or v2.Error(code=INTERNAL_ERROR, message="the work has failed")
         request_error = RequestError(details.code, details.message, details.data)
         self.prompts.record_idle(error_for("session/prompt", request_error, error))
+
+    def begin_end(self) -> None:
+        """Send nothing more for the session: it is being closed or deleted."""
+        self._is_open = False
 
     def end(self, error: Exception) -> None:
         """End the session: calls that wait for its work raise this error."""

@@ -38,7 +38,7 @@ from .codec.losses import Losses, log_loss
 from .codec.relay import LocalCalls
 from .codec.to_v1 import ToV1, offer_services
 from .diffs import as_object
-from .errors import UnsupportedVersion
+from .errors import InvalidMessage, UnsupportedVersion
 from .log import LOG
 from .serving import VERSIONS, EarlyTransport, encode_message, serve_agent, validate_versions, version_of
 
@@ -90,7 +90,7 @@ async def connect_agent(
 
     `timeout` is the maximum seconds until the response to any request other than a prompt; by default 120 for `initialize`, and no limit
     for others. Raises `UnsupportedVersion` if the agent supports none of the versions, `PeerError` if it refuses all of them,
-    `ConnectionClosed`, `TimeoutError`.
+    `InvalidMessage`, `ConnectionClosed`, `TimeoutError`.
     """
     async with _connect(transport, client, validate_versions(versions), options) as agent:
         yield agent
@@ -168,7 +168,7 @@ class InitializedTransport(EarlyTransport):
     ) -> None:
         """Send `initialize` with each params in turn until the agent responds with a result.
 
-        Raises `UnsupportedVersion`, `PeerError`, `ConnectionClosed`, `TimeoutError`.
+        Raises `UnsupportedVersion`, `PeerError`, `InvalidMessage`, `ConnectionClosed`, `TimeoutError`.
         """
         error: dict[str, Any] = {}
         for number, params in enumerate(attempts):
@@ -177,13 +177,20 @@ class InitializedTransport(EarlyTransport):
                 answer = await self._receive_answer(number)
             if "result" in answer:
                 self.answer = as_object(answer["result"])
-                self.version = version_of(self.answer.get("protocolVersion")) or 0
-                if self.version not in known_versions:
-                    raise UnsupportedVersion(self.answer.get("protocolVersion"), known_versions)
+                version = version_of(self.answer.get("protocolVersion"))
+                if version is None:
+                    raise InvalidMessage("initialize", "/result/protocolVersion", "an integer is expected")
+                if version not in known_versions:
+                    raise UnsupportedVersion(version, known_versions)
+                self.version = version
                 return
             error = as_object(answer["error"])
-        code, data = error.get("code"), error.get("data")
-        failure = PeerError("initialize", code if isinstance(code, int) else 0, str(error.get("message")), data, error)
+        code, message, data = version_of(error.get("code")), error.get("message"), error.get("data")
+        if code is None or not isinstance(message, str):
+            raise InvalidMessage(
+                "initialize", "/error", "an object with an integer 'code' and a text 'message' is expected"
+            )
+        failure = PeerError("initialize", code, message, data, error)
         if failure.code == UNSUPPORTED_VERSION:
             supported = as_object(data).get("supported")
             versions = map(version_of, supported if is_array(supported) else ())

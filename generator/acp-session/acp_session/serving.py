@@ -22,7 +22,7 @@ from jsonrpc_bindings.incoming import id_of
 from jsonrpc_bindings.parse import TooManyValues, parse
 from jsonrpc_bindings.partial_message import PartialMessage
 from jsonrpc_bindings.peers import Options, Side, Transport, attached
-from jsonrpc_bindings.stdio import Own
+from jsonrpc_bindings.stdio import Own, open_standard_streams
 
 from .agent import Agent
 from .agent_core import AgentCore
@@ -54,6 +54,7 @@ def run_agent(agent: Agent, *, versions: Collection[int] = VERSIONS, **options: 
         transport = await Own.open(framing("lines", LIMIT), grace=options.get("grace", 2.0))
         await serve_agent(agent, transport, versions=known_versions, **options)
 
+    open_standard_streams()
     try:
         asyncio.run(serve())
     except KeyboardInterrupt:
@@ -163,6 +164,9 @@ class Negotiation(EarlyTransport):
                 if error.is_last:
                     return
                 continue
+            except ConnectionClosed as error:  # the client was cut off
+                self._report(error)
+                return
             if line is None:
                 return
             outcome = self._judge(line)

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from acp_bindings import UNSET, ConnectionClosed, RequestError, to_builtins, v2
 from acp_bindings.v2.peers import RemoteClient
@@ -20,6 +20,7 @@ from acp_workspace.scope import parse_scope
 from acp_workspace.workspace import RootSet
 from jsonrpc_bindings import UnsetType
 from jsonrpc_bindings.failures import INTERNAL
+from jsonrpc_bindings.parse import parse
 
 from .arguments import omit_none
 from .background import Background, retrieve_exception
@@ -30,6 +31,8 @@ from .prompts import TurnQueue
 from .services import Services
 from .store import Store, StoredSession
 from .transcript import FINAL_STATUSES, TerminalState
+
+U = TypeVar("U", bound=v2.SessionUpdate)
 
 MAX_HISTORY: Final = 100_000
 """The maximum number of updates that a session keeps; the oldest are dropped first."""
@@ -190,10 +193,13 @@ class Session:
         values = [_choice(one) for one in modes]
         if values and current not in (one.value for one in values):
             raise ValueError(f"the mode {current!r} is not one of {[one.value for one in values]}")
-        option = v2.SessionConfigSelect(
-            config_id=MODE, name="Mode", category=MODE, current_value=current, options=values
-        )
-        await self._set_options([*([option] if values else []), *self.config_options])
+        options = list(self.config_options)
+        if values:
+            option = v2.SessionConfigSelect(
+                config_id=MODE, name="Mode", category=MODE, current_value=current, options=values
+            )
+            options.insert(0, option)
+        await self._set_options(options)
 
     async def set_mode(self, mode_id: str) -> None:
         """Set the mode, if the agent itself changes it. Raises `ValueError` for a mode that is not offered."""
@@ -233,14 +239,16 @@ class Session:
     async def set_commands(self, commands: Sequence[v2.AvailableCommand]) -> None:
         """Offer commands instead of the previous ones."""
         self._require_work()
-        self.stored.commands = list(commands)
-        await self._send(v2.AvailableCommandsUpdate(available_commands=list(commands)))
+        update = _copied(v2.AvailableCommandsUpdate(available_commands=list(commands)))
+        self.stored.commands = list(update.available_commands)
+        await self._send(update)
         await self._save_between_turns()
 
     async def _set_options(self, options: list[v2.SessionConfigOption]) -> None:
         self._require_work()
-        self.stored.config_options = options
-        await self._send(v2.ConfigOptionUpdate(config_options=list(options)))
+        update = _copied(v2.ConfigOptionUpdate(config_options=list(options)))
+        self.stored.config_options = list(update.config_options)
+        await self._send(update)
         await self._save_between_turns()
 
     async def replace_options(self, options: list[v2.SessionConfigOption]) -> None:
@@ -259,7 +267,12 @@ class Session:
         await self._send_state(self._state)
 
     async def send_update(self, update: v2.SessionUpdate) -> None:
-        """Send any update of the protocol, and add it to the history."""
+        """Send any update of the protocol, and add it to the history as it is now. Raises `EncodeError` for what JSON cannot express."""
+        self._require_work()
+        await self.send_own(_copied(update))
+
+    async def send_own(self, update: v2.SessionUpdate) -> None:
+        """Send an update that can be sent and that nobody else holds, and add it to the history."""
         self._require_work()
         if isinstance(update, v2.SessionInfoUpdate) and update.title is not UNSET:
             self.stored.title = update.title
@@ -396,7 +409,9 @@ class Session:
             with suppress(ConnectionError):
                 await self._replay()
         await self._release()
-        if not is_new:
+        if not is_new and (
+            self._state != "idle" or self.work is None
+        ):  # a turn that begins or ends reports its state itself
             with suppress(ConnectionError):
                 await self._send_state(self._state)
 
@@ -510,7 +525,9 @@ class Session:
         if error is None:
             return {"stopReason": reason}
         request_error = answer_to_hook(error)
-        if request_error is None:
+        if isinstance(error, ConnectionClosed):  # a client that ends during a turn is no fault of its author
+            self.log.warning("'on_prompt' failed: %s", error)
+        elif request_error is None:
             self.log.error("'on_prompt' failed", exc_info=error)
         return _failure(request_error or INTERNAL)
 
@@ -543,6 +560,11 @@ class Session:
         for update in updates:
             self._keep(update)
         return updates
+
+
+def _copied(update: U) -> U:
+    """A copy of an update, as its receiver would decode it. Raises `EncodeError`: what cannot be sent must not be in a history."""
+    return cast("U", v2.decode_as(v2.SessionUpdate, parse(v2.encode(update)), lenient=False))
 
 
 def _failure(error: RequestError) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
-from acp_bindings import UNSET, DecodeError, to_builtins, v2
+from acp_bindings import UNSET, to_builtins, v2
 
 from .arguments import omit_none
 from .log import LOG
@@ -28,6 +28,8 @@ T = TypeVar("T")
 
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _SUFFIX: Final = ".jsonl"
+DAMAGED: Final = (ValueError, TypeError, LookupError, OverflowError, RecursionError)
+"""The errors of reading a file that this package has not written."""
 
 
 @dataclass(slots=True)
@@ -180,7 +182,7 @@ class FileStore:
             session.history = [v2.decode_as(v2.SessionUpdate, json.loads(line)) for line in rest]
         except FileNotFoundError:
             return None
-        except (ValueError, TypeError, KeyError, DecodeError) as error:
+        except DAMAGED as error:
             raise ValueError(f"{path}: the stored session cannot be read: {error}") from error
         session.revision = revision
         return session
@@ -193,7 +195,7 @@ class FileStore:
                     session = _session(file.readline())
             except FileNotFoundError:
                 continue  # deleted meanwhile
-            except (OSError, ValueError, TypeError, KeyError, DecodeError) as error:
+            except (OSError, *DAMAGED) as error:
                 LOG.error("%s: the stored session cannot be read, and is not listed: %s", path, error)
             else:
                 infos += [session.info()] if session.user == user else []
@@ -234,8 +236,11 @@ def _header(session: StoredSession) -> str:
         "user": session.user,
     }
     try:
+        to_builtins(
+            session.data
+        )  # unlike `json`, it refuses keys that are no text: they would be others when they are loaded
         return json.dumps(fields, allow_nan=False)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"the session {session.id} cannot be stored: its data must be JSON: {error}") from error
 
 

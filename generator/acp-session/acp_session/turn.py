@@ -17,9 +17,22 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, TypeVar
 
-from acp_bindings import UNSET, ConnectionClosed, DecodeError, NotAdvertised, PeerError, RequestError, v1, v2
+from acp_bindings import (
+    UNSET,
+    ConnectionClosed,
+    DecodeError,
+    NotAdvertised,
+    PeerError,
+    RequestError,
+    Unknown,
+    to_builtins,
+    v1,
+    v2,
+)
 
 from acp_workspace.errors import METHOD_NOT_FOUND
+from jsonrpc_bindings.engine import Engine
+from jsonrpc_bindings.pointers import json_pointer
 from jsonrpc_bindings.records import Record
 
 from .arguments import content_block, omit_none, refuse_text, refuse_unknown
@@ -165,12 +178,18 @@ class Turn:
     async def send_message(self, content: str | v2.ContentBlock) -> None:
         """Send a chunk of the agent's message. Consecutive chunks form one message."""
         id_ = self.session.message_id("message")
-        await self.session.send_update(v2.AgentMessageChunk(message_id=id_, content=content_block(content)))
+        await self._send_chunk(v2.AgentMessageChunk(message_id=id_, content=content_block(content)), content)
 
     async def send_thought(self, content: str | v2.ContentBlock) -> None:
         """Send a chunk of the agent's thoughts."""
         id_ = self.session.message_id("thought")
-        await self.session.send_update(v2.AgentThoughtChunk(message_id=id_, content=content_block(content)))
+        await self._send_chunk(v2.AgentThoughtChunk(message_id=id_, content=content_block(content)), content)
+
+    async def _send_chunk(
+        self, chunk: v2.AgentMessageChunk | v2.AgentThoughtChunk, content: str | v2.ContentBlock
+    ) -> None:
+        send = self.session.send_own if isinstance(content, str) else self.session.send_update
+        await send(chunk)
 
     async def update_plan(self, entries: Iterable[v2.PlanEntry | str], *, plan_id: str = "plan") -> None:
         """Show a plan, replacing the one with this id. A string is a pending step."""
@@ -236,6 +255,7 @@ class Turn:
 
         Raises `ValueError` for a request without title or options.
         """
+        refuse_text(options=options)
         request = ask(self.session.id, title, options, description=description, subject=subject)
         async with self.waiting_for_user():
             asking = self.session.client.session_request_permission(request)
@@ -252,7 +272,8 @@ class Turn:
     ) -> dict[str, Any] | None:
         """Ask the user to fill in a form, and return the values by field name; `None` if the user declines or cancels.
 
-        By default all fields are `required`. Raises `InvalidMessage` for values that do not match the fields.
+        By default all fields are `required`. Raises `InvalidMessage` for values that do not match the fields, and `ValueError` for a
+        pattern that is none.
         """
         if not self.session.client_capabilities.ask:
             raise self._make_elicitation_error("form")
@@ -264,12 +285,14 @@ class Turn:
         schema = v2.ElicitationSchema(
             type="object", properties=dict(fields), required=required_names, **omit_none(title=title)
         )
+        engine = _engine_of(schema)
+        engine.validator(("$defs", _FORM))
         request = v2.SessionElicitationFormMode(message=message, requested_schema=schema, **self._scope(tool_call))
         answer = await self._elicit(request)
         if not isinstance(answer, v2.ElicitationAcceptAction):
             return None
         content = dict(answer.content or {})
-        _require_answers(fields, required_names, content)
+        _require_answers(engine, content)
         return content
 
     async def ask_url(self, message: str, url: str, *, tool_call: ToolCall | None = None) -> bool:
@@ -445,29 +468,20 @@ async def _with_errors(method: str, work: Awaitable[T]) -> T:
         raise error_for(method, error) from error
 
 
-def _require_answers(fields: Mapping[str, object], required: Sequence[str], answers: Mapping[str, Any]) -> None:
+def _engine_of(form: v2.ElicitationSchema) -> Engine:
+    """Validates the answers to a form, which is a JSON Schema. Fields of unknown types accept anything."""
+    schema = to_builtins(form)
+    for name, field_ in form.properties.items():
+        if isinstance(field_, Unknown) or isinstance(getattr(field_, "items", None), Unknown):
+            schema["properties"][name] = {}
+    return Engine(lambda: {"$defs": {_FORM: schema}}, dict[str, str])
+
+
+def _require_answers(engine: Engine, answers: Mapping[str, Any]) -> None:
     """Raise `InvalidMessage` for form values that are missing or do not match their fields."""
-    missing = [name for name in required if name not in answers]
-    wrong = [name for name, value in answers.items() if not _matches(fields.get(name), value)]
-    for name in (*missing, *wrong):
-        raise InvalidMessage("elicitation/create", f"/content/{name}", "the field is not filled in as asked")
+    for error in engine.problems(("$defs", _FORM), answers):
+        path = (*error.path, error.missing) if error.missing else error.path
+        raise InvalidMessage("elicitation/create", json_pointer(("content", *path)), error.sentence)
 
 
-def _matches(field: object, value: Any) -> bool:
-    match field:
-        case v2.StringPropertySchema():
-            choices = field.enum or [one.const for one in field.one_of or ()]
-            return isinstance(value, str) and (not choices or value in choices)
-        case v2.BooleanPropertySchema():
-            return isinstance(value, bool)
-        case v2.IntegerPropertySchema() | v2.NumberPropertySchema():
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                return False
-            is_whole = isinstance(field, v2.NumberPropertySchema) or float(value).is_integer()
-            low, high = field.minimum, field.maximum
-            return is_whole and (low is None or value >= low) and (high is None or value <= high)
-        case v2.MultiSelectPropertySchema():
-            items: Any = value
-            return isinstance(value, list) and all(isinstance(one, str) for one in items)
-        case _:
-            return True
+_FORM: Final = "form"

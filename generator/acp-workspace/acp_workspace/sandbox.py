@@ -107,7 +107,7 @@ def list_handled_rights(abi: int) -> int:
 
     Raises `ValueError` for a version below 1: the kernel has no Landlock.
 
-    >>> handled_rights(1), handled_rights(3)
+    >>> list_handled_rights(1), list_handled_rights(3)
     (8191, 32767)
     """
     return _bits(_list_known_rights(abi))
@@ -118,9 +118,9 @@ def landlock(
 ) -> tuple[Rule, ...]:
     """The Landlock rules for a program that may read and write beneath the roots, and read and execute `programs`.
 
-    `abi` is the version of the interface. Create a ruleset that handles `handled_rights(abi)`, add each rule with the descriptor of its
-    path, and restrict the process. No devices can be created, and files can be linked or renamed across roots only from version 2 on. A
-    path inside a root is writable whatever its own rule says: rules are additive. Raises `ValueError` as `bubblewrap` and
+    `abi` is the version of the interface. Create a ruleset that handles `list_handled_rights(abi)`, add each rule with the descriptor of
+    its path, and restrict the process. No devices can be created, and files can be linked or renamed across roots only from version 2 on.
+    A path inside a root is writable whatever its own rule says: rules are additive. Raises `ValueError` as `bubblewrap` and
     `list_handled_rights` do.
     """
     rights = _list_known_rights(abi)

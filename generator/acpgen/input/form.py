@@ -38,6 +38,7 @@ class FormError:
     reason: str = ""
     description: str = ""
 
+
 _ONE_AT_A_TIME: Final = Lock()
 
 

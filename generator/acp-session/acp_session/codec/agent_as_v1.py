@@ -174,7 +174,7 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
 
     async def _set_config_option(self, body: Json, place: Place) -> Json:
         option = self.session(body["sessionId"]).to_v1.option(body.get("configId"))
-        if option is not None and option.get("type") == "boolean" and isinstance(body.get("value"), str):
+        if option is not None and option.get("type") == "boolean" and body.get("value") in SWITCH_VALUES.values():
             body |= {"type": "boolean", "value": body["value"] == SWITCH_VALUES[True]}
         return await self._set({"type": "id", **body}, place)
 
