@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from acpgen.input.walk import is_array, is_object
-from acpgen.pointers import pointer_parts
+from acpgen.pointers import split_pointer
 from acpgen.publish.requirement_table import SchemaPlaces
 
 VECTORS: Final = Path(__file__).parents[1] / "generated" / "vectors"
@@ -30,14 +30,14 @@ def valid(protocol: str) -> Mapping[str, tuple[Any, ...]]:
 
 def is_breakable(place: SchemaPlaces, where: str) -> bool:
     """Whether a value can break what stands there: not that a name exists, nor that something is lacking."""
-    parts = list(pointer_parts(where.partition("#")[2]))
+    parts = list(split_pointer(where.partition("#")[2]))
     return bool(place.has) and len(parts) > 1 and parts[-1] not in ("properties", "$defs")
 
 
 def broken(place: SchemaPlaces, where: str) -> Iterator[tuple[str, Any, Any]]:
     """The definition at a place, a valid value of it, and that value made wrong there. Whether it is refused is for the schema to say."""
     protocol, _, fragment = where.partition("#")
-    _, definition, *parts = pointer_parts(fragment)
+    _, definition, *parts = split_pointer(fragment)
     values = valid(protocol)[definition]
     if parts[-1:] == ["required"]:
         for name in place.has:

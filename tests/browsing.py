@@ -16,7 +16,7 @@ from typing import Any, Final
 import pytest
 
 from acpgen import config
-from acpgen.files.cache import user_cache
+from acpgen.files.cache import find_user_cache
 from acpgen.publish import site
 from acpgen.publish.site import generator, http_server
 
@@ -52,7 +52,7 @@ def built(installed: None, request: pytest.FixtureRequest, tmp_path_factory: pyt
     folder = cache.mkdir("site") if cache is not None else tmp_path_factory.mktemp("site")
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        site.build(project(), folder / "built", user_cache())
+        site.build(project(), folder / "built", find_user_cache())
     return folder / "built"
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 pytest_plugins = ("browsing",)
 
 TESTS: Final = Path(__file__).parent
-LARGEST_WORKER: Final = 600_000_000
+LARGEST_WORKER: Final = 500_000_000
 """Bytes of memory above which a worker forgets what can be made again."""
 GROWTH: Final = 100_000_000
 """Bytes by which it grows until it forgets again: to look through all that it holds takes half a second."""
@@ -127,6 +127,9 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
             if Path(getattr(module, "__file__", None) or "/").is_relative_to(TESTS):
                 _forget(module)
         gc.unfreeze()
+        for each in gc.get_objects():
+            if type(each).__name__ == "Engine":  # of the bindings, of the command, and of packages that have their own
+                each.forget()
         gc.collect()
         _limit[0] = max(LARGEST_WORKER, _resident() + GROWTH)
     gc.collect()

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from acpgen import publish
 from acpgen.config import docs_inputs
-from acpgen.files.cache import hash_all_code, key_of, user_cache
+from acpgen.files.cache import find_user_cache, hash_all_code, make_key
 from acpgen.input.load import parse, read
 from acpgen.meaning.understanding import understand
 from acpgen.publish.memory import Memory
@@ -27,7 +27,7 @@ def version(name: str) -> publish.Version:
     """One protocol version of this project."""
     source = read(ROOT / "schema" / name, name=name)
     return publish.Version(
-        *understand(parse(source), cache=user_cache()), Settings(prefix=name), extends=source.extends
+        *understand(parse(source), cache=find_user_cache()), Settings(prefix=name), extends=source.extends
     )
 
 
@@ -59,10 +59,10 @@ def site_pages(*, for_site: bool = True) -> Sequence[publish.Page]:
     """All pages of the docs; made once for all workers, and again by a later run only where code or schemas have changed."""
     paths = sorted(path for path in (ROOT / "schema").rglob("*") if path.is_file())
     contents = (part for path in paths for part in (str(path.relative_to(ROOT)), path.read_bytes()))
-    key = key_of("the docs that tests read", str(for_site), hash_all_code().digest, *contents)
-    rows: Any = user_cache().find(key)
+    key = make_key("the docs that tests read", str(for_site), hash_all_code().digest, *contents)
+    rows: Any = find_user_cache().find(key)
     if rows is None:
         pages = publish.make_pages(all_versions(), docs_material(), for_site=for_site, memory=_MEMORY)
         rows = [[page.path, page.text, [*page.place], page.about, page.source] for page in pages]
-        user_cache().keep(key, rows)
+        find_user_cache().keep(key, rows)
     return [publish.Page(path, text, tuple(place), about, source) for path, text, place, about, source in rows]

@@ -413,9 +413,9 @@ def test_what_is_no_reference_is_a_fault(here: Path, given: str) -> None:
 
 
 def acpgen_references(given: str, start: Path) -> object:
-    from acpgen.config import references
+    from acpgen.config import read_references
 
-    return references([given], start)
+    return read_references([given], start)
 
 
 def test_a_draft_may_stand_for_an_address(here: Path) -> None:

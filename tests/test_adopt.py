@@ -37,14 +37,14 @@ from acpgen.adopt.facts import OURS, Parts, extract_facts, key_branches
 from acpgen.adopt.faults import ADOPTION_REFUSED, NO_BASE, NOT_ADOPTABLE, UNCLEAR_PROTOCOL, UNSTABLE_PARTS
 from acpgen.adopt.layout import format_compact
 from acpgen.adopt.layout import format_document as laid_out
-from acpgen.config.docs_inputs import INDEX, RELEASES, VERDICTS, index, is_material
-from acpgen.diagnostics.markup import code
+from acpgen.config.docs_inputs import INDEX, RELEASES, VERDICTS, is_material, parse_index
+from acpgen.diagnostics.markup import write_code
 from acpgen.errors import FaultKind, Faults
 from acpgen.files.faults import UNWRITABLE
-from acpgen.input.dialect import keywords
+from acpgen.input.dialect import read_keywords
 from acpgen.input.faults import NOT_JSON
 from acpgen.input.load import load, read
-from acpgen.input.walk import children, is_array, is_object
+from acpgen.input.walk import is_array, is_object, list_children
 from acpgen.lint import lint
 from acpgen.meaning.understanding import understand
 
@@ -96,7 +96,7 @@ def test_the_printer_reproduces_every_schema_file_byte_for_byte(path: Path) -> N
 
 @pytest.mark.parametrize("protocol", ["acp/v1", "acp/v2"])
 def test_a_release_that_is_kept_holds_facts_and_no_sentence(protocol: str) -> None:
-    versions = index((SCHEMA / RELEASES / protocol / INDEX).read_bytes(), "").versions
+    versions = parse_index((SCHEMA / RELEASES / protocol / INDEX).read_bytes(), "").versions
     assert len(versions) > 5
     for version in versions:
         release = json.loads((SCHEMA / RELEASES / protocol / f"{version}.json").read_text())
@@ -113,7 +113,7 @@ def test_a_release_that_is_kept_holds_facts_and_no_sentence(protocol: str) -> No
     ],
 )
 def test_a_release_that_is_kept_has_the_facts_of_the_published_one(protocol: str, number: int, name: str) -> None:
-    versions = index((SCHEMA / RELEASES / protocol / INDEX).read_bytes(), "").versions
+    versions = parse_index((SCHEMA / RELEASES / protocol / INDEX).read_bytes(), "").versions
     kept = json.loads((SCHEMA / RELEASES / protocol / f"{versions[number]}.json").read_text())
     assert kept.pop("$schema").endswith("2020-12/schema")
     assert kept == read_upstream(published(name))
@@ -145,7 +145,7 @@ def test_a_base_holds_facts_and_no_sentence(protocol: str) -> None:
 
 def test_every_keyword_of_the_dialect_is_upstreams_or_ours() -> None:
     upstreams = {"x-method", "x-side", "x-docs-ignore"}
-    declared = {keyword for keyword in keywords() if not keyword.startswith("x-deserialize-")}
+    declared = {keyword for keyword in read_keywords() if not keyword.startswith("x-deserialize-")}
     assert declared - upstreams == OURS
 
 
@@ -210,7 +210,7 @@ def test_going_back_gives_the_old_revision_but_for_what_is_different_on_purpose(
 
     on_purpose = apart(step.forth.theirs["$defs"], step.checked_in)
     conflicts = [conflict.at[1:] for conflict in step.back.conflicts if conflict.at[0] == "$defs"]
-    written = {name: step.back.conventions.schema(schema) for name, schema in step.back.theirs["$defs"].items()}
+    written = {name: step.back.conventions.adapt_schema(schema) for name, schema in step.back.theirs["$defs"].items()}
     for place in apart(written, step.old):
         in_conflict = any(place[: len(at)] == at for at in conflicts)
         assert place in on_purpose or in_conflict, place
@@ -314,7 +314,7 @@ def words(schema: Any, at: Parts = ()) -> dict[Parts, Json]:
     if not is_object(schema):
         return found
     found[at] = {key: value for key, value in schema.items() if key == "description" or key in OURS}
-    for path, child in children(schema):
+    for path, child in list_children(schema):
         if path[0] in ("anyOf", "oneOf"):
             marks = list(key_branches(schema[path[0]]))
             found |= words(child, (*at, "union", marks[int(path[1])]))
@@ -835,7 +835,7 @@ def test_names_of_a_schema_are_no_markup_in_a_report(project: Project) -> None:
     lines = write_markdown(found).splitlines()
     assert not [line for line in lines if line.startswith("# <b>")]
     assert all(line.isprintable() for line in write_lines(found))
-    assert any(code("items.json#/$defs/Text/properties/`[x](y)`\n# <b>") in line for line in lines)
+    assert any(write_code("items.json#/$defs/Text/properties/`[x](y)`\n# <b>") in line for line in lines)
 
 
 # --- faults ----------------------------------------------------------------------------------------------------------
@@ -1188,7 +1188,7 @@ def test_what_is_adopted_can_be_kept_as_a_release(
     assert command("upstream.json", "--dry-run", "--keep-as", "2.0") == 2
     assert command("upstream.json", "--keep-as", "2.0") == 0
     assert command("upstream.json", "--keep-as", "2.0") == 0
-    told = index((releases / INDEX).read_bytes(), "")
+    told = parse_index((releases / INDEX).read_bytes(), "")
     assert (told.versions, told.titles) == (("1.0", "2.0"), {"1.0": "First"})
     assert [(reason.at, reason.why) for reason in told.differences or ()] == [(("Text",), "It is shorter here.")]
     first, second = (json.loads((releases / f"{version}.json").read_text()) for version in ("1.0", "2.0"))
@@ -1230,7 +1230,7 @@ def test_a_release_of_a_family_is_kept_with_those_before_it(
         assert stopped.value.code == 0, capsys.readouterr().err
         project.definitions["Text"]["properties"]["lang"] = {"type": "string"}
         project.file.write_text(json.dumps(project.next))
-    assert index((family / INDEX).read_bytes(), "").versions == ("2025", "2026")
+    assert parse_index((family / INDEX).read_bytes(), "").versions == ("2025", "2026")
     with pytest.raises(SystemExit) as stopped:
         cli.app(["adopt", str(project.file), "--into", "n", "--keep-as", "1"], prog_name="acpgen")
     assert stopped.value.code == 2

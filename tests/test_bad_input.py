@@ -32,7 +32,7 @@ import tiers
 from acpgen import cli, compare, errors, generate
 from acpgen.bundle.faults import FOREIGN_KEYWORD, HIDDEN_KEYWORD, MISSPELT_KEYWORD, STRAY_DEFINITION, UNKNOWN_KEYWORD
 from acpgen.commands import terminal
-from acpgen.commands.errors import fault_kinds
+from acpgen.commands.errors import find_fault_kinds
 from acpgen.errors import FaultKind
 from acpgen.files import Tree, write
 from acpgen.files.faults import NOT_RESTORED
@@ -157,7 +157,7 @@ ELSEWHERE = {NOT_RESTORED}
 
 def test_every_kind_of_fault_is_in_a_case() -> None:
     raised = set[FaultKind]().union(*(run(case).kinds for case in cases()))
-    assert {*fault_kinds().values()} - NOTES - ELSEWHERE == raised
+    assert {*find_fault_kinds().values()} - NOTES - ELSEWHERE == raised
 
 
 def test_every_kind_of_fault_says_what_to_do() -> None:
@@ -167,15 +167,15 @@ def test_every_kind_of_fault_says_what_to_do() -> None:
         if re.search(r"^[A-Z_]+ = FaultKind\(", path.read_text("utf-8"), re.MULTILINE)
     ]
     count = sum(len(re.findall(r"^[A-Z_]+ = FaultKind\(", path.read_text("utf-8"), re.MULTILINE)) for path in modules)
-    assert count == len(fault_kinds()), "two kinds have one id, or a module is not listed"
-    for kind in fault_kinds().values():
-        error, hint = kind.example()
+    assert count == len(find_fault_kinds()), "two kinds have one id, or a module is not listed"
+    for kind in find_fault_kinds().values():
+        error, hint = kind.make_example()
         assert error and (hint or kind.about or kind == UNKNOWN_KEYWORD)  # that one may be somebody's annotation
 
 
 def test_every_fault_is_made_with_the_values_of_its_kind() -> None:
     """Where it is made: what raises it may be met by no test."""
-    fields = {name.upper().replace("-", "_"): kind.fields for name, kind in fault_kinds().items()}
+    fields = {name.upper().replace("-", "_"): kind.fields for name, kind in find_fault_kinds().items()}
     made = 0
     for path in GENERATOR.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -192,7 +192,7 @@ def test_errors_lists_what_can_be_wrong_and_what_to_do() -> None:
         "duplicate-key\n    the key 'KEY' occurs twice in one object. Remove or rename one of the two.\n"
     )
     listed = json.loads(commands.acpgen(["errors", "--format", "json"]).stdout)["errors"]
-    assert [row["id"] for row in listed] == sorted(fault_kinds())
+    assert [row["id"] for row in listed] == sorted(find_fault_kinds())
     refused = commands.acpgen(["errors", "duplicate-keys"])
     assert refused.returncode == 2
     assert b"Did you mean 'duplicate-key'?" in refused.stderr

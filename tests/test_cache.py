@@ -13,7 +13,7 @@ import pytest
 
 from acpgen import config, errors, ir
 from acpgen.bundle.faults import STRAY_DEFINITION
-from acpgen.files.cache import NO_CACHE, UNUSED, Cache, hash_own_code, key_of, user_cache
+from acpgen.files.cache import NO_CACHE, UNUSED, Cache, find_user_cache, hash_own_code, make_key
 from acpgen.files.serialization import from_json, to_json
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.ir import JSON
@@ -132,13 +132,13 @@ def test_what_nobody_asks_for_is_removed_and_what_is_used_stays(tmp_path: Path) 
 def test_the_cache_is_that_of_the_user(base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", base)
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    assert user_cache().folder == tmp_path / ".cache" / "acpgen"
+    assert find_user_cache().folder == tmp_path / ".cache" / "acpgen"
 
     def nobody() -> Path:
         raise RuntimeError
 
     monkeypatch.setattr(Path, "home", nobody)
-    assert user_cache() == NO_CACHE
+    assert find_user_cache() == NO_CACHE
 
 
 # --- the code --------------------------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def test_code_depends_on_the_bytes_of_modules_and_data_and_on_what_is_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "dialect.json").write_text("{}")
-    monkeypatch.setattr("acpgen.resources.schema", lambda: tmp_path)
+    monkeypatch.setattr("acpgen.resources.locate_schema", lambda: tmp_path)
     found = hash_own_code.__wrapped__
     looked = found()
     (tmp_path / "dialect.json").write_text("{ }")
@@ -180,7 +180,7 @@ def test_records_and_what_stands_between_them_are_read_as_they_were_written() ->
 
 def test_keys_tell_parts_apart() -> None:
     parts: tuple[list[str], ...] = (["ab"], ["a", "b"], ["a", "b", ""], ["", "ab"], ["\ud800"], [])
-    assert len({key_of(*each) for each in parts}) == len(parts)
+    assert len({make_key(*each) for each in parts}) == len(parts)
 
 
 # --- in memory -------------------------------------------------------------------------------------------------------

@@ -16,9 +16,9 @@ import pytest
 import evidence
 import published
 from acpgen import ir
-from acpgen.input.dialect import dialect_file, keywords, meta_schema
+from acpgen.input.dialect import locate_dialect, read_keywords, read_meta_schema
 from acpgen.input.load import Documents, load
-from acpgen.input.walk import children
+from acpgen.input.walk import list_children
 from oracle.values import is_array, is_object
 
 ROOT: Final = Path(__file__).parents[1]
@@ -138,7 +138,7 @@ jsonschema: Any = importlib.import_module("jsonschema")  # it comes without type
 
 def judges(schema: object) -> tuple[bool, bool]:
     """What both judges say of a schema, read as one of the dialect."""
-    dialect = dict(meta_schema())
+    dialect = dict(read_meta_schema())
     fast = jsonschema_rs.Draft202012Validator(dialect).is_valid(schema)
     return fast, bool(jsonschema.Draft202012Validator(dialect).is_valid(schema))
 
@@ -147,7 +147,7 @@ def schemas(value: Any) -> Iterator[dict[str, Any]]:
     """A schema and all inside it."""
     if is_object(value):
         yield value
-        for _, child in children(value):
+        for _, child in list_children(value):
             yield from schemas(child)
 
 
@@ -196,28 +196,28 @@ def test_a_message_is_json_rpc_2(protocol: str) -> None:
 
 
 def test_the_dialect_is_itself_valid_and_standard_judges_agree_about_it() -> None:
-    dialect = dict(meta_schema())
+    dialect = dict(read_meta_schema())
     assert jsonschema_rs.Draft202012Validator({"$ref": STANDARD}).is_valid(dialect)
     jsonschema.Draft202012Validator.check_schema(dialect)
     assert dialect["$dynamicAnchor"] == "meta"
     assert dialect["$vocabulary"][f"{STANDARD.removesuffix('schema')}vocab/core"] is True
-    assert dialect_file() == SCHEMA / "dialect.json"
+    assert locate_dialect() == SCHEMA / "dialect.json"
 
 
 @pytest.mark.parametrize("path", [*FILES, *OVERLAYS], ids=lambda path: path.relative_to(SCHEMA).as_posix())
 def test_every_file_is_of_the_dialect(path: Path) -> None:
     value = json.loads(path.read_text(encoding="utf-8"))
-    assert jsonschema_rs.Draft202012Validator(dict(meta_schema())).is_valid(value)
+    assert jsonschema_rs.Draft202012Validator(dict(read_meta_schema())).is_valid(value)
 
 
 def test_every_keyword_of_the_dialect_is_described_in_the_readme_and_used() -> None:
     used = {key for path in [*FILES, *OVERLAYS] for schema in schemas(json.loads(path.read_bytes())) for key in schema}
     readme = (SCHEMA / "README.md").read_text(encoding="utf-8")
-    for keyword, description in keywords().items():
+    for keyword, description in read_keywords().items():
         assert f"`{keyword}" in readme
         assert description.endswith(".")
     unused = {"x-sides": "our protocols have the sides that need no declaration", "x-integer": "bundles of draft-04"}
-    assert set(keywords()) - used == unused.keys()
+    assert set(read_keywords()) - used == unused.keys()
 
 
 NESTED: Final[list[dict[str, Any]]] = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
@@ -320,6 +321,12 @@ def test_editors_know_every_setting_by_the_schema_of_the_form() -> None:
     form = json.loads(Path(config.__file__).with_name("config.schema.json").read_text())
     assert not [*jsonschema_rs.Draft202012Validator({"$ref": form["$schema"]}).iter_errors(form)]
     assert all("description" in each for each in form["properties"].values())
+
+
+def test_every_message_of_a_form_ends_the_sentence_that_something_must_be() -> None:
+    for path in sorted(Path(config.__file__).parents[1].rglob("*.schema.json")):
+        messages = re.findall(r'"errorMessage": "([^"]*)', path.read_text("utf-8"))
+        assert all(message.startswith("must be ") for message in messages), path
 
 
 def test_two_threads_never_convert_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,8 +25,8 @@ from markdown_it import MarkdownIt
 from acpgen import config, ir, publish
 from acpgen.bundle.bundle import Bundle
 from acpgen.diagnostics import markup
-from acpgen.diagnostics.markup import code, prose, quoting
-from acpgen.errors import Faults, visible
+from acpgen.diagnostics.markup import write_code, write_message, write_prose
+from acpgen.errors import Faults, make_visible
 from acpgen.files.cache import Cache
 from acpgen.input.load import load
 from acpgen.meaning.understanding import understand
@@ -180,7 +180,7 @@ PIECES = st.lists(
 @example(given_text="a `b` c `<d>` e `f|g`")
 def test_no_text_becomes_markup(reader: str, given_text: str) -> None:
     """In a paragraph, a heading, a list, a link and a table, prose is its own text and `code` a code span, whatever it holds."""
-    prose, code = markup.prose(given_text), markup.code(given_text)
+    prose, code = markup.write_prose(given_text), markup.write_code(given_text)
     page = f"{prose}\n\n# x{prose}\n\n- x {prose}\n- x {code}\n\n[x{code}](y)\n\n| a | b |\n| --- | --- |\n| x{prose} | {code} |\n"
     found = read(READERS[reader](page))
     allowed = {"p", "h1", "ul", "li", "a", "table", "thead", "tbody", "tr", "th", "td", "code"}
@@ -188,26 +188,26 @@ def test_no_text_becomes_markup(reader: str, given_text: str) -> None:
     assert [attributes for tag, attributes in found.tags if tag == "a"] == [{"href": "y"}]
     assert all(set(attributes) <= {"href", "style", "align"} for _, attributes in found.tags)
     assert [tag for tag, _ in found.tags].count("td") == 2
-    shown = "".join(visible(" ".join(given_text.split())).split()).replace("`", "")
-    coded = "".join(visible(given_text).split()).replace("`", "")
+    shown = "".join(make_visible(" ".join(given_text.split())).split()).replace("`", "")
+    coded = "".join(make_visible(given_text).split()).replace("`", "")
     expected = f"{shown}x{shown}x{shown}x{coded}x{coded}abx{shown}{coded}"
     assert "".join(found.text.replace("\u200b", "").split()).replace("`", "") == expected
 
 
 @given(st.text(max_size=300))
 def test_a_name_makes_an_identifier_that_is_safe_in_paths_and_addresses(name: str) -> None:
-    made = markup.identifier(name)
+    made = markup.make_identifier(name)
     assert re.fullmatch(r"[A-Za-z0-9_.+-]{1,96}", made)
 
 
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_different_names_make_different_identifiers(one: str, other: str) -> None:
-    assert (markup.identifier(one) == markup.identifier(other)) == (one == other) or "" in (one, other)
+    assert (markup.make_identifier(one) == markup.make_identifier(other)) == (one == other) or "" in (one, other)
 
 
 def test_a_template_cannot_forget_to_escape() -> None:
     made = (
-        templates.environment()
+        templates.make_environment()
         .from_string("{{ a }} {{ a ~ a }} {{ b }} {{ 3 }}")
         .render(a="<b>", b=markup.Markdown("<b>"))
     )
@@ -287,7 +287,7 @@ def judged_by(bundle: Bundle, name: str) -> jsonschema_rs.Draft202012Validator:
 def test_every_method_shows_a_whole_request_and_answer_that_hold(version: publish.Version) -> None:
     where = docs.find_page_paths(version.protocol, version.bundle)
     for method in version.protocol.methods:
-        shown = fenced(files()[version.path(where.methods[method.name])])
+        shown = fenced(files()[version.locate(where.methods[method.name])])
         request = shown[0]
         assert request["method"] == method.name and request["jsonrpc"] == "2.0"
         assert ("id" in request) == (method.kind == "request")
@@ -303,7 +303,7 @@ def test_every_example_on_the_page_of_a_type_holds(version: publish.Version) -> 
     where = docs.find_page_paths(version.protocol, version.bundle)
     without: list[str] = []
     for name in version.protocol.definitions:
-        shown = fenced(files()[version.path(where.types[name])])
+        shown = fenced(files()[version.locate(where.types[name])])
         if name in version.bundle.definitions:
             assert all(judged_by(version.bundle, name).is_valid(value) for value in shown), name
         without += [] if shown else [name]
@@ -321,6 +321,17 @@ def test_an_example_that_does_not_hold_stops_the_docs_and_is_told_with_its_place
     assert fault.kind == INVALID_EXAMPLE
     assert fault.at.endswith("#/$defs/A/examples/1")
     assert 'set the option refused-examples of the target docs to "leave-out"' in str(fault)
+
+
+@pytest.mark.parametrize("pattern", ["^[a-z_]+$", r"^\w~/%41 \d$"])
+def test_an_example_below_a_pattern_of_names_is_judged(tmp_path: Path, pattern: str) -> None:
+    inner = {"type": "integer", "examples": [1, "x"]}
+    schema = {"$defs": {"A": {"type": "object", "patternProperties": {pattern: inner}}}}
+    (tmp_path / "a.json").write_text(json.dumps(schema))
+    with pytest.raises(Faults) as caught:
+        docs.render(*understand(load(tmp_path / "a.json", name="a")), Settings())
+    (fault,) = caught.value.faults
+    assert fault.kind == INVALID_EXAMPLE and fault.at.endswith("/examples/1")
 
 
 def test_an_example_that_does_not_hold_is_left_out_and_listed_where_the_option_says_so(tmp_path: Path) -> None:
@@ -355,7 +366,7 @@ def errors_on(page: str) -> dict[int, str]:
 
 def errors_of(name: str, method: str) -> dict[int, str]:
     version = next(each for each in versions() if each.protocol.name == name)
-    return errors_on(files()[version.path(docs.find_page_paths(version.protocol, version.bundle).methods[method])])
+    return errors_on(files()[version.locate(docs.find_page_paths(version.protocol, version.bundle).methods[method])])
 
 
 def records_of(protocol: ir.Protocol, name: str | None) -> list[ir.Record]:
@@ -485,7 +496,7 @@ def test_the_page_of_a_method_unfolds_the_types_that_it_names_and_folds_those_be
 
 @pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
 def test_no_type_is_unfolded_twice_on_a_page(version: publish.Version) -> None:
-    methods = [page for path, page in files().items() if path.startswith(version.path("methods/"))]
+    methods = [page for path, page in files().items() if path.startswith(version.locate("methods/"))]
     assert methods
     for page in methods:
         names = re.findall(r"<summary>(.*?)</summary>", page)
@@ -610,8 +621,8 @@ def test_each_page_is_below_a_megabyte() -> None:
 def test_every_method_type_and_area_has_a_page_and_a_place_in_the_single_file(version: publish.Version) -> None:
     where = docs.find_page_paths(version.protocol, version.bundle)
     for page in (*where.methods.values(), *where.types.values(), *where.areas.values()):
-        assert version.path(page) in files()
-        assert f'<a id="{page.removesuffix(".md").replace("/", "-")}"></a>' in files()[version.path("single-file.md")]
+        assert version.locate(page) in files()
+        assert f'<a id="{page.removesuffix(".md").replace("/", "-")}"></a>' in files()[version.locate("single-file.md")]
     assert not [path for path in files(for_site=False) if path.endswith("single-file.md")]
 
 
@@ -619,7 +630,7 @@ def test_every_method_type_and_area_has_a_page_and_a_place_in_the_single_file(ve
 def test_the_page_of_a_method_says_who_sends_it_what_gates_it_and_what_it_holds(version: publish.Version) -> None:
     where = docs.find_page_paths(version.protocol, version.bundle)
     for method in version.protocol.methods:
-        page = files()[version.path(where.methods[method.name])]
+        page = files()[version.locate(where.methods[method.name])]
         kind, sides = (
             method.kind.capitalize(),
             {"client": "the agent to the client", "agent": "the client to the agent"},
@@ -664,7 +675,7 @@ def test_every_field_that_may_be_null_says_what_null_means_and_no_other_does(ver
     refused = {error.instance_path[0] for error in asked.iter_errors(dict.fromkeys(schemas))}
     told = 0
     for name, definition in records.items():
-        page = files()[version.path(where.types[name])].splitlines()
+        page = files()[version.locate(where.types[name])].splitlines()
         for field in definition.fields:
             if f"{name} {field.name}" not in schemas:
                 continue
@@ -682,11 +693,11 @@ def test_every_field_that_may_be_null_says_what_null_means_and_no_other_does(ver
 
 def test_what_the_compatibility_check_quotes_is_code_and_reads_as_it_is() -> None:
     pattern = r"^[\\/]$"
-    told = quoting(f"Must match {pattern!r}; peers' rules stay, see 'x-y' and {'<b>'!r}.")
-    assert told.startswith(f"Must match {code(pattern)}; ")
-    assert code(pattern) == "<code>^&#91;&#92;&#92;/&#93;&#36;</code>"
+    told = write_message(f"Must match {pattern!r}; peers' rules stay, see 'x-y' and {'<b>'!r}.")
+    assert told.startswith(f"Must match {write_code(pattern)}; ")
+    assert write_code(pattern) == "<code>^&#91;&#92;&#92;/&#93;&#36;</code>"
     assert "peers' rules stay, see `x-y` and <code>&#60;b&#62;</code>." in told
-    assert quoting("*No* name.") == prose("*No* name.")
+    assert write_message("*No* name.") == write_prose("*No* name.")
 
 
 def test_every_requirement_of_a_version_is_told_on_a_page_of_that_version() -> None:
@@ -809,22 +820,26 @@ def test_a_method_lists_the_error_codes_that_its_description_names() -> None:
 def test_unions_and_enumerations_say_what_happens_to_the_unknown(version: publish.Version) -> None:
     where = docs.find_page_paths(version.protocol, version.bundle)
     for definition in version.protocol.definitions.values():
-        page = files()[version.path(where.types[definition.name])]
+        page = files()[version.locate(where.types[definition.name])]
         match definition:
             case ir.TaggedUnion():
                 assert "## Unknown variants" in page
                 # A closed union whose branch without a tag takes objects of any other tag refuses no tag as such.
                 is_kept = definition.openness == "closed" and definition.fallback is not None
                 takes_any = definition.default_admits_unknown
-                assert (markup.prose(views.FALLS_TO_DEFAULT.format("tag")) in page) == takes_any
-                assert (markup.prose(views.KEPT_BESIDE_DEFAULT.format("tag")) in page) == is_kept
-                assert (markup.prose(views.UNKNOWN["closed"].format("tag")) in page) == (
+                assert (markup.write_prose(views.FALLS_TO_DEFAULT.format("tag")) in page) == takes_any
+                assert (markup.write_prose(views.KEPT_BESIDE_DEFAULT.format("tag")) in page) == is_kept
+                assert (markup.write_prose(views.UNKNOWN["closed"].format("tag")) in page) == (
                     definition.openness == "closed" and not takes_any and not is_kept
                 )
-                assert all(f'<a id="tag-{markup.identifier(str(v.tag))}"></a>' in page for v in definition.variants)
+                assert all(
+                    f'<a id="tag-{markup.make_identifier(str(v.tag))}"></a>' in page for v in definition.variants
+                )
             case ir.Enum():
                 assert "## Unknown values" in page
-                assert all(f'<a id="value-{markup.identifier(str(v.value))}"></a>' in page for v in definition.values)
+                assert all(
+                    f'<a id="value-{markup.make_identifier(str(v.value))}"></a>' in page for v in definition.values
+                )
             case _:
                 assert "## Unknown" not in page
         assert "## Used by" in page
@@ -832,9 +847,11 @@ def test_unions_and_enumerations_say_what_happens_to_the_unknown(version: publis
 
 @pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
 def test_the_capability_matrix_holds_every_gate(version: publish.Version) -> None:
-    page = files()[version.path("capabilities.md")]
+    page = files()[version.locate("capabilities.md")]
     for path, gated in find_capability_usages(version.protocol).items():
-        row = next(line for line in page.splitlines() if f'id="{markup.identifier(path.replace(":", "-", 1))}"' in line)
+        row = next(
+            line for line in page.splitlines() if f'id="{markup.make_identifier(path.replace(":", "-", 1))}"' in line
+        )
         for gate in gated:
             assert gate.member in row and (gate.owner in row or gate.how == "method")
 
@@ -849,7 +866,7 @@ def test_the_same_method_in_the_other_version_is_one_click_away_with_what_differ
     for here, there in ((one, two), (two, one)):
         where, other = (docs.find_page_paths(v.protocol, v.bundle) for v in (here, there))
         for method in here.protocol.methods:
-            page = files()[here.path(where.methods[method.name])]
+            page = files()[here.locate(where.methods[method.name])]
             line = next(line for line in page.splitlines() if line.startswith("Versions: "))
             if method.name in shared:
                 assert f"../../{there.protocol.name.rpartition('/')[2]}/{other.methods[shared[method.name]]})" in line
@@ -934,7 +951,7 @@ def test_every_union_and_lifecycle_is_drawn_with_words_for_those_who_do_not_see_
         where = docs.find_page_paths(version.protocol, version.bundle)
         for definition in version.protocol.definitions.values():
             if isinstance(definition, ir.TaggedUnion):
-                (svg,) = drawn(files()[version.path(where.types[definition.name])])
+                (svg,) = drawn(files()[version.locate(where.types[definition.name])])
                 told = "".join(svg.itertext())
                 assert all(str(variant.tag) in told for variant in definition.variants)
                 count += 1
@@ -963,7 +980,7 @@ def test_pages_of_a_repository_have_diagrams_that_a_forge_draws_in_place_of_svg(
 
 def test_a_diagram_obeys_no_name() -> None:
     arrows = [pictures.Arrow("a/b", "right", note="x;y"), pictures.Arrow("```\nend #1%", "left", answer=True)]
-    assert pictures.sequence_diagram(("client", "agent"), arrows).splitlines()[2:] == [
+    assert pictures.write_mermaid(("client", "agent"), arrows).splitlines()[2:] == [
         "    participant a as client",
         "    participant b as agent",
         "    a->>b: a/b (x#59;y)",
@@ -990,7 +1007,7 @@ def test_every_planned_message_is_one_that_some_protocol_has() -> None:
 
 
 def test_the_way_of_an_answer_is_the_other_way() -> None:
-    svg = pictures.conversation_svg(
+    svg = pictures.draw_messages(
         "x", "X", ("client", "agent"), [pictures.Arrow("a", "right"), pictures.Arrow("b", "left", answer=True)]
     )
     assert "a to the agent; b to the client" in svg
@@ -1001,7 +1018,7 @@ def test_the_picture_of_a_union_links_to_its_variants() -> None:
     linker = Linker(find_page_paths(protocol, bundle), "types/Union.md")
     union = protocol.definitions["Union"]
     assert isinstance(union, ir.TaggedUnion)
-    assert '<a href="#tag-two">' in pictures.picture_of_union(union, linker)
+    assert '<a href="#tag-two">' in pictures.draw_union(union, linker)
 
 
 # --- publishing ------------------------------------------------------------------------------------------------------
@@ -1024,21 +1041,21 @@ def test_the_area_of_a_file_that_names_the_whole_protocol_is_the_base_protocol()
     """The file with the root says what the protocol is called; a page with one area of many is not about all of it."""
     found = understand(load(ROOT / "schema" / "acp" / "v1", name="acp/v1"))[1]
     assert found.schema["title"] == found.files["jsonrpc.json"][0] == "Agent Client Protocol"
-    assert docs.area_title(found, "jsonrpc") == "Base protocol"
-    assert docs.area_title(found, "session") == "Sessions"
+    assert docs.name_area(found, "jsonrpc") == "Base protocol"
+    assert docs.name_area(found, "session") == "Sessions"
 
 
 def test_templates_that_an_earlier_run_compiled_are_not_compiled_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def load_home() -> None:
-        templates.environment.cache_clear()
+        templates.make_environment.cache_clear()
         templates.use_compiled(Cache(tmp_path))
-        templates.environment().get_template("home.md.jinja2")
+        templates.make_environment().get_template("home.md.jinja2")
 
     try:
         load_home()
         monkeypatch.setattr(Environment, "compile", lambda *_, **__: pytest.fail("compiled again"))
         load_home()
     finally:
-        templates.environment.cache_clear()
+        templates.make_environment.cache_clear()

@@ -126,11 +126,11 @@ def test_values_that_would_be_too_large_are_not_made() -> None:
     made = 0
     for name in names:
         with suppress(Unmakeable):
-            assert len(json.dumps(values.small(name))) < 20 * LARGEST
+            assert len(json.dumps(values.make_small(name))) < 20 * LARGEST
             made += 1
     assert 0 < made <= len(names)
     with ending():
         many = Values(understand(documents("many-items"))[0].definitions)
         with pytest.raises(Unmakeable):
-            many.of(Ref("L0"))
+            many.make(Ref("L0"))
         assert [*many.damage(Ref("L0"))]

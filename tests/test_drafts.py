@@ -16,7 +16,7 @@ from acpgen import cli
 from acpgen.bundle.bundle import Bundle, bundle
 from acpgen.bundle.faults import NAME_COLLISION, SEVERAL_TARGETS, UNCLEAR_DRAFT
 from acpgen.errors import Fault, FaultKind, Faults
-from acpgen.input.drafts import ALL, BY_NAME, MODERN, Draft, as_written, draft_of, restore_keywords
+from acpgen.input.drafts import ALL, BY_NAME, MODERN, Draft, find_draft, find_written_place, restore_keywords
 from acpgen.input.faults import UNKNOWN_DIALECT, UNKNOWN_VOCABULARY
 from acpgen.input.keywords import DRAFTS, TABLE
 from acpgen.input.load import Document, Documents, check
@@ -317,7 +317,7 @@ def test_a_keyword_of_older_drafts_needs_a_draft_that_is_named() -> None:
 @pytest.mark.parametrize("draft", ALL, ids=lambda draft: draft.name)
 def test_a_draft_is_known_by_http_and_https_with_an_empty_fragment_and_without(draft: Draft, written: str) -> None:
     rest = written.format(draft.address.partition("://")[2])
-    assert [draft_of({"$schema": f"{scheme}://{rest}"}, {}) for scheme in ("http", "https")] == [draft, draft]
+    assert [find_draft({"$schema": f"{scheme}://{rest}"}, {}) for scheme in ("http", "https")] == [draft, draft]
 
 
 def test_each_document_is_checked_against_the_meta_schema_of_its_draft() -> None:
@@ -345,7 +345,7 @@ OWN: Final = "https://example.com/dialect"
     ],
 )
 def test_a_meta_schema_that_is_given_tells_the_draft(meta: Any, expected: str) -> None:
-    found = draft_of({"$schema": f"{OWN}#"}, {OWN: meta})
+    found = find_draft({"$schema": f"{OWN}#"}, {OWN: meta})
     assert found is not None
     assert found.name == expected
 
@@ -399,8 +399,8 @@ def test_a_place_of_the_bundle_is_told_as_the_file_has_it(place: str, expected: 
             "C": {"items": {"items": text}},
         }
     }
-    assert as_written(f"f.json{place}", {"f.json": value}) == f"f.json{expected}"
-    assert as_written("Union[tag]", {"f.json": value}) == "Union[tag]"
+    assert find_written_place(f"f.json{place}", {"f.json": value}) == f"f.json{expected}"
+    assert find_written_place("Union[tag]", {"f.json": value}) == "Union[tag]"
     assert restore_keywords("f.json#/$defs/B/allOf/3", {"f.json": value}) == "f.json#/definitions/B/allOf/3"
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from acpgen.adopt.layout import format_document as canonical
-from acpgen.input.text_edits import Edit, apply_edits, lines_changed, patch, sort_edits
+from acpgen.input.text_edits import Edit, apply_edits, diff_lines, patch, sort_edits
 from acpgen.input.walk import is_array, is_object
-from acpgen.pointers import pointer_parts
+from acpgen.pointers import split_pointer
 
 STYLES: dict[str, Callable[[Any], str]] = {
     "two spaces": lambda value: json.dumps(value, indent=2),
@@ -75,7 +75,7 @@ def applied(value: Any, operations: list[Any]) -> Any:
     """RFC 6902, in its own words: one operation after the other."""
     value = copy.deepcopy(value)
     for operation in operations:
-        *around, last = pointer_parts(operation["path"])
+        *around, last = split_pointer(operation["path"])
         node: Any = value
         for part in around:
             node = node[int(part)] if is_array(node) else node[part]
@@ -128,7 +128,7 @@ def test_the_lines_that_changed_put_in_their_places_make_the_new_text() -> None:
         text = chance.choice(list(STYLES.values()))(value)
         result = apply_edits(text, some_edits(chance, value))
         lines = text.splitlines()
-        for first, last, new in reversed(lines_changed(text, result)):
+        for first, last, new in reversed(diff_lines(text, result)):
             assert 1 <= first <= last <= len(lines)
             lines[first - 1 : last] = new
         assert lines == result.splitlines()

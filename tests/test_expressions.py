@@ -8,7 +8,7 @@ import pytest
 
 from acpgen import Faults
 from acpgen.input import step_budget
-from acpgen.input.expressions import LARGEST, LONGEST_TRIED, expression, fault_of, matches, size
+from acpgen.input.expressions import LARGEST, LONGEST_TRIED, describe_fault, estimate_size, matches, translate_pattern
 from acpgen.input.faults import TOO_MUCH_WORK
 from acpgen.input.load import Source, parse
 from acpgen.input.patterns import Patterns
@@ -29,7 +29,7 @@ from test_doubling import ending
     ],
 )
 def test_engines_are_given_a_pattern_in_their_syntax(pattern: str, linear: str | None, strict: str) -> None:
-    found = expression(pattern)
+    found = translate_pattern(pattern)
     assert (found.linear, found.strict, found.gap) == (linear, strict, "")
     assert found.is_checked is (linear is not None)
 
@@ -50,8 +50,8 @@ def test_engines_are_given_a_pattern_in_their_syntax(pattern: str, linear: str |
     ],
 )
 def test_what_is_no_pattern_is_told_by_its_construct_and_place(pattern: str, construct: str, place: int) -> None:
-    assert fault_of(pattern).startswith(f"it is no pattern of ECMA-262: '{construct}' at character {place}: ")
-    assert expression(pattern).gap == fault_of(pattern)
+    assert describe_fault(pattern).startswith(f"it is no pattern of ECMA-262: '{construct}' at character {place}: ")
+    assert translate_pattern(pattern).gap == describe_fault(pattern)
     assert not matches(pattern, "a")
 
 
@@ -66,7 +66,11 @@ def test_what_is_no_pattern_is_told_by_its_construct_and_place(pattern: str, con
     ],
 )
 def test_what_no_engine_here_has_is_told_by_the_reason(pattern: str, reason: str) -> None:
-    assert (expression(pattern).strict, expression(pattern).gap, fault_of(pattern)) == (None, reason, "")
+    assert (translate_pattern(pattern).strict, translate_pattern(pattern).gap, describe_fault(pattern)) == (
+        None,
+        reason,
+        "",
+    )
 
 
 def test_no_text_stands_for_two_patterns() -> None:
@@ -78,9 +82,9 @@ def test_no_text_stands_for_two_patterns() -> None:
 def test_messages_of_validators_name_the_pattern_of_the_schema(pattern: str) -> None:
     validator = Validator({"$defs": {"A": {"patternProperties": {pattern: {"pattern": pattern}}}}, "$ref": "#/$defs/A"})
     name = next(each for each in ("a", "1", "-a") if matches(pattern, each))
-    (error,) = validator.errors({name: "\n"})
-    assert validator.message(error) == f'"\\n" does not match "{pattern}"'
-    assert validator.place(error) == ("$defs", "A", "patternProperties", pattern, "pattern")
+    (error,) = validator.list_errors({name: "\n"})
+    assert validator.describe(error) == f'"\\n" does not match "{pattern}"'
+    assert validator.locate(error) == ("$defs", "A", "patternProperties", pattern, "pattern")
 
 
 @pytest.mark.parametrize(
@@ -96,13 +100,13 @@ def test_messages_of_validators_name_the_pattern_of_the_schema(pattern: str) -> 
     ],
 )
 def test_an_expression_counts_as_large_as_it_is_with_what_is_repeated(pattern: str, steps: int) -> None:
-    assert size(pattern) == steps
+    assert estimate_size(pattern) == steps
 
 
 def test_an_expression_is_measured_in_time_that_grows_with_it() -> None:
     with ending():
         for part in ("{", "{1", "{1}", "){1}", "\\", "{1,"):
-            assert size(part * 300_000) <= LARGEST
+            assert estimate_size(part * 300_000) <= LARGEST
 
 
 @pytest.mark.parametrize(
@@ -111,8 +115,8 @@ def test_an_expression_is_measured_in_time_that_grows_with_it() -> None:
 )
 def test_a_hostile_pattern_is_read_in_time_that_grows_with_it(part: str) -> None:
     with ending():
-        expression(part * (9_999 // len(part)))
-        expression(part * 300_000)
+        translate_pattern(part * (9_999 // len(part)))
+        translate_pattern(part * 300_000)
 
 
 def test_many_large_expressions_are_refused_before_all_of_them_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,5 +130,5 @@ def test_many_large_expressions_are_refused_before_all_of_them_are_made(monkeypa
 @pytest.mark.parametrize("around", ["(?=a)", "(?<!b)", r"(a)\1"])
 def test_what_looks_around_is_tried_up_to_a_length_and_what_does_not_at_any(around: str) -> None:
     for length in (LONGEST_TRIED, LONGEST_TRIED + 1):
-        assert expression("a" * length).strict
-        assert bool(expression(around + "a" * (length - len(around))).strict) is (length == LONGEST_TRIED)
+        assert translate_pattern("a" * length).strict
+        assert bool(translate_pattern(around + "a" * (length - len(around))).strict) is (length == LONGEST_TRIED)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from acpgen.errors import Faults
-from acpgen.targets.python.formatting import find_ruff, format_files, relative
+from acpgen.targets.python.formatting import find_ruff, format_files, relativize_imports
 from acpgen.targets.python.types import join_types
 
 ROOT = Path(__file__).parents[1]
@@ -71,11 +71,13 @@ def test_imports_from_ones_own_package_become_relative() -> None:
     source = (
         "from top.runtime import A\nfrom top.v1.models import B\nfrom other import C\nif C:\n    from top.v1 import D\n"
     )
-    assert relative(source, "top/v1/unions.py") == (
+    assert relativize_imports(source, "top/v1/unions.py") == (
         "from ..runtime import A\nfrom .models import B\nfrom other import C\nif C:\n    from . import D\n"
     )
-    assert relative("from top.runtime import A\n", "top/__init__.py") == "from .runtime import A\n"
-    assert relative("from top.runtime import A\n", "top/unstable/v1/models.py") == "from ...runtime import A\n"
+    assert relativize_imports("from top.runtime import A\n", "top/__init__.py") == "from .runtime import A\n"
+    assert (
+        relativize_imports("from top.runtime import A\n", "top/unstable/v1/models.py") == "from ...runtime import A\n"
+    )
 
 
 @pytest.mark.parametrize("joint", [" | ", "\n    | "])

@@ -255,7 +255,7 @@ def test_all_parts_are_made_anew_when_a_template_has_changed(
     copied = tmp_path / "templates"
     shutil.copytree(ROOT / "templates", copied)
     (copied / "python" / "more.jinja2").write_text("")
-    monkeypatch.setattr("acpgen.resources.templates", lambda: copied)
+    monkeypatch.setattr("acpgen.resources.locate_templates", lambda: copied)
     run()
     assert sorted(made) == sorted((*V1, *V2))
 
@@ -265,7 +265,7 @@ def test_what_was_made_while_a_template_changed_is_not_kept(
 ) -> None:
     copied = tmp_path / "templates"
     shutil.copytree(ROOT / "templates", copied)
-    monkeypatch.setattr("acpgen.resources.templates", lambda: copied)
+    monkeypatch.setattr("acpgen.resources.locate_templates", lambda: copied)
     call = Target.__call__
 
     def edited(target: Target, protocol: Any, bundle: Any, settings: Any) -> Mapping[str, str]:
@@ -288,7 +288,7 @@ def test_a_change_of_generator_templates_or_dependencies_is_a_change(
     before = hash_all_code().digest
     copied = tmp_path / "templates"
     shutil.copytree(ROOT / "templates", copied)
-    monkeypatch.setattr("acpgen.resources.templates", lambda: copied)
+    monkeypatch.setattr("acpgen.resources.locate_templates", lambda: copied)
     assert hash_all_code().digest == before
     (copied / "python" / "more.jinja2").write_text("")
     assert hash_all_code().digest != before
@@ -299,7 +299,7 @@ def test_a_change_of_the_monitor_is_a_change(tmp_path: Path, monkeypatch: pytest
     before = hash_all_code().digest
     copied = tmp_path / "acp_monitor"
     shutil.copytree(ROOT / "generator/acp-monitor/acp_monitor", copied)
-    monkeypatch.setattr("acpgen.embedded.monitor_folder", lambda: copied)
+    monkeypatch.setattr("acpgen.embedded.locate_monitor", lambda: copied)
     assert hash_all_code().digest == before
     (copied / "more.py").write_text("")
     assert hash_all_code().digest != before
@@ -855,17 +855,17 @@ def test_a_difference_is_coloured_on_a_terminal_unless_no_color_is_set(here: Pat
 def test_a_progress_bar_appears_after_a_second_and_only_on_a_terminal(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with terminal.progress() as progress:
+    with terminal.show_progress() as progress:
         progress(0, 2, "reading")
         time.sleep(1.2)
     assert capfd.readouterr().err == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("FORCE_COLOR", "1")
-    with terminal.progress() as progress:
+    with terminal.show_progress() as progress:
         progress(0, 2, "reading")
     assert capfd.readouterr().err == ""
-    with terminal.progress() as progress:
+    with terminal.show_progress() as progress:
         progress(1, 2, "python of \x1b[31macme")
         time.sleep(1.3)
     shown = capfd.readouterr().err

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -16,7 +16,7 @@ import pytest
 import tiers
 from acpgen import Faults, cli, lint, publish
 from acpgen.compat.language import Definitions, removed, unreferenced
-from acpgen.diagnostics.markup import sentences
+from acpgen.diagnostics.markup import split_sentences
 from acpgen.errors import Fault
 from acpgen.input import step_budget
 from acpgen.input.complexity import LONGEST_CHAIN, require_short_chains
@@ -25,7 +25,7 @@ from acpgen.input.load import Source, parse
 from acpgen.input.schema_nodes import Schemas
 from acpgen.meaning.samples import Unmakeable, Values
 from acpgen.meaning.understanding import understand
-from acpgen.naming.qualifiers import labels
+from acpgen.naming.qualifiers import make_labels
 from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
 from hostile_schemas import SHAPES, TEXT, Schema, alternatives, level, levels, protocol, text
@@ -84,7 +84,7 @@ def test_steps_are_counted_where_something_is_bounded_and_work_inside_of_it_shar
         with step_budget.limit_steps("b.json", 0):
             step_budget.spend(2)
         assert step_budget.count_steps() == 7
-        step_budget.working_on("a.json#/$defs/A")
+        step_budget.set_place("a.json#/$defs/A")
         with pytest.raises(Faults) as caught:
             step_budget.spend(step_budget.STEPS)
     assert caught.value.faults == (TOO_MUCH_WORK("a.json#/$defs/A", limit=step_budget.STEPS),)
@@ -139,6 +139,27 @@ def test_a_chain_is_as_long_as_the_schemas_that_judge_one_value(length: int) -> 
 def test_a_chain_through_fields_is_no_chain() -> None:
     definitions = levels(1_000, lambda n: {"type": "object", "properties": {"a": level(n + 1)}})["$defs"]
     require_short_chains(definitions, {})
+
+
+@pytest.mark.parametrize("inner", [{"items": {}}, {"prefixItems": [{}], "minItems": 1}, {"additionalProperties": {}}])
+def test_types_that_lie_in_one_another_are_python_or_refused_with_the_reason(inner: Mapping[str, Any]) -> None:
+    def chained(length: int) -> dict[str, Any]:
+        kind = "object" if "additionalProperties" in inner else "array"
+        texts = (
+            json.dumps({"type": kind, **inner}).replace("{}", f'{{"$ref": "#/$defs/L{n + 1}"}}') for n in range(length)
+        )
+        definitions = {f"L{number}": json.loads(text) for number, text in enumerate(texts)}
+        return {"$defs": {**definitions, f"L{length}": {"type": "object", "properties": {"a": {"type": "string"}}}}}
+
+    def package(length: int) -> Mapping[str, str]:
+        source = Source("p", "", (("p.json", json.dumps(chained(length)).encode()),))
+        return TARGETS["python"](*understand(parse(source)), Settings(package="a.v1"))
+
+    assert "a/v1/models.py" in package(LONGEST_CHAIN)
+    with pytest.raises(Faults) as caught:
+        package(LONGEST_CHAIN + 1)
+    (fault,) = caught.value.faults
+    assert (fault.kind, fault.at.partition("#")[2]) == (TOO_LONG_CHAIN, "/$defs/L0")
 
 
 def test_what_leads_back_to_itself_is_no_chain() -> None:
@@ -220,8 +241,8 @@ def test_records_that_need_one_another_on_and_on_have_no_example_and_end_no_targ
     with ending():
         assert TARGETS[target](meaning, bundled, Settings())
     with pytest.raises(Unmakeable):
-        Values(meaning.definitions).small("L0")
-    assert Values(meaning.definitions).small("L390")
+        Values(meaning.definitions).make_small("L0")
+    assert Values(meaning.definitions).make_small("L390")
 
 
 def test_definitions_that_lead_to_a_change_however_far_are_compared_in_one_walk() -> None:
@@ -252,16 +273,16 @@ def test_fields_whose_names_are_long_take_time_in_proportion() -> None:
 
 def test_branches_that_are_alike_are_counted_on_from_one_another() -> None:
     with ending():
-        found = labels([Schemas({}).node({"required": [f"a{number % 2}"]}) for number in range(6_000)], None)
+        found = make_labels([Schemas({}).make_node({"required": [f"a{number % 2}"]}) for number in range(6_000)], None)
     assert len(set(found)) == 6_000
     assert found[:6] == ["WithA0", "WithA1", "Any", "AnyAny", "WithA0Variant2", "WithA1Variant2"]
 
 
 def test_sentences_are_told_apart_in_one_walk() -> None:
     with ending():
-        assert list(sentences("word " * 100_000)) == [("word " * 100_000).strip()]
-        assert len(list(sentences("[`*<" * 100_000))) == 1
-    assert list(sentences("A `b. c` d. An open ` e. F.g")) == ["A `b. c` d.", "An open ` e.", "F.g"]
+        assert list(split_sentences("word " * 100_000)) == [("word " * 100_000).strip()]
+        assert len(list(split_sentences("[`*<" * 100_000))) == 1
+    assert list(split_sentences("A `b. c` d. An open ` e. F.g")) == ["A `b. c` d.", "An open ` e.", "F.g"]
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,7 @@ def test_what_lies_elsewhere_and_the_profile_become_files_of_the_project(
 
 
 def test_a_profile_of_ones_own_becomes_a_file_of_the_project(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    profile = (resources.profiles() / "acp.toml").read_bytes()
+    profile = (resources.locate_profiles() / "acp.toml").read_bytes()
     (here / "mine.toml").write_bytes(profile)
     (here / "v1.json").write_text(schema(**{"$defs": {"CallRequest": CALL}}), "utf-8")
     made = acpgen("init", "project", "acme/v1=v1.json", "--methods", "mine.toml")

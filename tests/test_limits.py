@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acpgen import ir
-from acpgen.input.equality import exact
-from acpgen.meaning.limits import is_length_within, is_number_within, limits_of
+from acpgen.input.equality import to_fraction
+from acpgen.meaning.limits import is_length_within, is_number_within, list_limits
 
 SOME = st.sampled_from((-2, -1.5, -1, 0, 0.1, 0.3, 0.5, 1, 1.0, 1.5, 2, 3, 10**20, 1e20))
 TYPES = st.builds(
@@ -25,7 +25,7 @@ TYPES = st.builds(
 
 @given(TYPES, SOME)
 def test_a_number_is_within_a_type_where_its_schema_says_so(type_: ir.Number, value: float) -> None:
-    schema = {"type": "integer" if type_.integer else "number", **limits_of(type_)}
+    schema = {"type": "integer" if type_.integer else "number", **list_limits(type_)}
     assert is_number_within(type_, value) == jsonschema_rs.is_valid(schema, value)
 
 
@@ -38,8 +38,8 @@ def test_what_is_not_finite_is_no_number_of_json(value: float) -> None:
     st.builds(ir.String, min_length=st.none() | st.integers(0, 3), max_length=st.none() | st.integers(0, 3)), st.text()
 )
 def test_a_text_is_as_long_as_its_schema_says(type_: ir.String, text: str) -> None:
-    assert is_length_within(type_, text) == jsonschema_rs.is_valid({"type": "string", **limits_of(type_)}, text)
+    assert is_length_within(type_, text) == jsonschema_rs.is_valid({"type": "string", **list_limits(type_)}, text)
 
 
 def test_a_fraction_is_the_one_that_its_text_denotes() -> None:
-    assert exact(0.1) * 3 == exact(0.3)
+    assert to_fraction(0.1) * 3 == to_fraction(0.3)

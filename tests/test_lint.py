@@ -17,13 +17,13 @@ import pytest
 
 import tiers
 from acpgen import resources
-from acpgen.config.docs_inputs import schemas
+from acpgen.config.docs_inputs import select_schemas
 from acpgen.diagnostics import write_report
 from acpgen.errors import Faults
 from acpgen.input.load import Source, read
 from acpgen.lint import RULES, Finding, find_protocols, lint, lint_paths, name_rule
-from acpgen.lint.lint_report import lint_report
-from acpgen.pointers import pointer_parts
+from acpgen.lint.lint_report import make_report
+from acpgen.pointers import split_pointer
 
 ROOT: Final = Path(__file__).parents[1]
 SCHEMA: Final = ROOT / "schema"
@@ -402,7 +402,7 @@ def damaged(protocol: str, damage: Mapping[str, Any]) -> Source:
     files: dict[str, Any] = {path: json.loads(content) for path, content in source.files}
     for at, value in sorted(damage.items(), reverse=True):
         path, _, fragment = at.partition("#")
-        *parts, last = pointer_parts(fragment) or ("",)
+        *parts, last = split_pointer(fragment) or ("",)
         if not fragment:
             files[path] = copy.deepcopy(value)
             continue
@@ -477,7 +477,7 @@ def shown(case: Case) -> dict[str, str]:
 def test_the_page_of_the_rules_shows_a_change_for_each(request: pytest.FixtureRequest, whole: bool) -> None:
     first = {rule: next(case for case in CASES if case.rule == rule) for rule in map(name_rule, RULES)}
     if not whole and not request.config.getoption("rewrite_goldens"):
-        known = json.loads(resources.lint_examples().read_text("utf-8"))
+        known = json.loads(resources.locate_lint_examples().read_text("utf-8"))
         assert list(known) == list(first)
         for rule in tiers.draw(first, 2):
             assert shown(first[rule]) == known[rule]
@@ -486,12 +486,12 @@ def test_the_page_of_the_rules_shows_a_change_for_each(request: pytest.FixtureRe
     text = json.dumps(made, indent=1, ensure_ascii=False) + "\n"
     if request.config.getoption("rewrite_goldens"):
         assert not os.environ.get("CI"), "goldens are rewritten by people, and read before they are committed"
-        resources.lint_examples().write_text(text, "utf-8")
-    assert resources.lint_examples().read_text("utf-8") == text
+        resources.locate_lint_examples().write_text(text, "utf-8")
+    assert resources.locate_lint_examples().read_text("utf-8") == text
 
 
 def lines_of(finding: Finding) -> list[str]:
-    return write_report(lint_report({finding: "error"}, "x"), "text").splitlines()
+    return write_report(make_report({finding: "error"}, "x"), "text").splitlines()
 
 
 def test_a_finding_is_one_line_with_file_line_column_pointer_rule_and_sentence() -> None:
@@ -551,7 +551,7 @@ def test_text_of_a_schema_cannot_break_the_line_of_a_finding() -> None:
 
 
 def test_folders_of_protocols_are_told_apart_and_the_dialect_is_none() -> None:
-    found = {protocol.name: protocol.root for protocol in find_protocols(schemas(read(SCHEMA)))}
+    found = {protocol.name: protocol.root for protocol in find_protocols(select_schemas(read(SCHEMA)))}
     assert set(found) == set(PROTOCOLS)
     (single,) = find_protocols(read(SCHEMA / "acp" / "v1"))
     assert dict(single.files).keys() == {path.name for path in (SCHEMA / "acp" / "v1").glob("[!.]*.json")}

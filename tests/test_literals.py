@@ -7,14 +7,14 @@ from itertools import product
 
 import pytest
 
-from acpgen.targets.python.literals import docstring, literal, wrap_docstring
+from acpgen.targets.python.literals import wrap_docstring, write_docstring, write_literal
 
 TEXTS = ["".join(found) for length in range(7) for found in product('"\\ a\n', repeat=length)]
 
 
 def test_every_short_text_of_quotes_backslashes_and_lines_is_its_own_docstring() -> None:
     for text in TEXTS:
-        source = f"class A:\n    {docstring(text, 4)}\n    b = 1\n"
+        source = f"class A:\n    {write_docstring(text, 4)}\n    b = 1\n"
         (found,) = ast.parse(source).body
         assert isinstance(found, ast.ClassDef)
         assert (ast.get_docstring(found) or "").split() == text.split(), source
@@ -31,5 +31,5 @@ def test_every_such_text_stands_in_a_docstring_with_more() -> None:
 
 @pytest.mark.parametrize("text", ["\0", "\u2028", "\ud800", "\ufeff", "\u202e", "\x85", "\\N{DIGIT ONE}", "{x}", "%s"])
 def test_a_literal_is_the_text_in_printable_characters(text: str) -> None:
-    assert ast.literal_eval(literal(text)) == text
-    assert literal(text).isprintable()
+    assert ast.literal_eval(write_literal(text)) == text
+    assert write_literal(text).isprintable()

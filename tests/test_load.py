@@ -32,7 +32,7 @@ from acpgen.input.faults import (
 )
 from acpgen.input.load import LARGEST, check, load, parse_json, read
 from acpgen.ir import JSON
-from acpgen.pointers import plain_pointer, pointer_parts
+from acpgen.pointers import split_pointer, write_plain_pointer
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -305,7 +305,7 @@ def test_nesting_up_to_the_limit_is_fine() -> None:
 def test_what_json_writes_is_read_back(value: JSON) -> None:
     text = json.dumps(value, ensure_ascii=False, indent=1)
     assert parse_json(text, "x") == value
-    assert positions.problems(text) == ()
+    assert positions.find_problems(text) == ()
 
 
 @given(st.text(alphabet='[]{}:,"\\01-+.eEtrufalsn \n\t\x00ud8é', max_size=24))
@@ -313,10 +313,10 @@ def test_strict_reading_and_the_walk_agree_on_what_is_json(text: str) -> None:
     try:
         parse_json(text, "x")
     except Faults:
-        assert positions.problems(text)
+        assert positions.find_problems(text)
     else:
         json.loads(text)
-        assert positions.problems(text) == ()
+        assert positions.find_problems(text) == ()
 
 
 # --- what is refused: schemas ----------------------------------------------------------------------------------------
@@ -372,9 +372,9 @@ TEXT = """{
 
 def position(text: str, pointer: str) -> tuple[int, int]:
     found = positions.Positions(text)
-    offset, keys = found.nearest(pointer_parts(pointer))
-    assert keys == pointer_parts(pointer)
-    return found.line_and_column(offset)
+    offset, keys = found.find_nearest(split_pointer(pointer))
+    assert keys == split_pointer(pointer)
+    return found.locate_offset(offset)
 
 
 @pytest.mark.parametrize(
@@ -405,8 +405,8 @@ def test_a_pointer_leads_to_line_and_column(pointer: str, expected: tuple[int, i
     ],
 )
 def test_of_what_is_not_there_the_nearest_thing_around_it_is_found(pointer: str, nearest: str) -> None:
-    _, keys = positions.Positions(TEXT).nearest(pointer_parts(pointer), {"definitions": "$defs"})
-    assert plain_pointer(*keys) == nearest
+    _, keys = positions.Positions(TEXT).find_nearest(split_pointer(pointer), {"definitions": "$defs"})
+    assert write_plain_pointer(*keys) == nearest
 
 
 @given(VALUES, st.sampled_from([None, 0, 3]))
@@ -420,12 +420,12 @@ def test_every_value_is_found_where_it_stands(value: JSON, indent: int | None) -
         at = sum(len(before) + 1 for before in lines[: line - 1]) + column - 1
         found, end = decoder.raw_decode(text, at)
         if is_member:
-            assert found == pointer_parts(pointer)[-1]
+            assert found == split_pointer(pointer)[-1]
             found, _ = decoder.raw_decode(text, end + len(text[end:]) - len(text[end:].lstrip(": ")))
         assert found == inner
         if isinstance(inner, dict):
             for key, child in inner.items():
-                walk(child, pointer + plain_pointer(key), True)
+                walk(child, pointer + write_plain_pointer(key), True)
         elif isinstance(inner, list):
             for index, child in enumerate(inner):
                 walk(child, f"{pointer}/{index}", False)
@@ -438,5 +438,5 @@ def test_of_a_long_document_only_the_way_to_a_place_is_read() -> None:
     text = json.dumps({"$defs": {name: {"properties": {"a": {"type": "string"}}} for name in names}}, indent=2)
     found: Any = positions.Positions(text)
     for _ in range(2):
-        found.nearest(("$defs", names[-1], "properties", "a", "type"))
+        found.find_nearest(("$defs", names[-1], "properties", "a", "type"))
     assert len(found._inside) == 5

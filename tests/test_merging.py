@@ -205,6 +205,6 @@ def test_two_additions_that_are_generated_apart_merge_into_what_both_make(
         (both / path).parent.mkdir(parents=True, exist_ok=True)
         (both / path).write_text(text, "utf-8")
     outcome = generated(both, check=True)
-    assert not outcome.is_drift, "\n".join(outcome.difference())
+    assert not outcome.is_drift, "\n".join(outcome.list_difference())
     docs = found["generated/docs/acp/v2/types.md"]
     assert all(name in docs for name in told)

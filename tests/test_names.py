@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import json
 import random
+import re
 import sys
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -21,7 +23,14 @@ from acpgen.input.faults import BAD_SETTING
 from acpgen.input.load import Document, Documents
 from acpgen.ir import Record
 from acpgen.meaning.understanding import understand
-from acpgen.naming.identifiers import class_names, field_names, is_class_name, method_keys
+from acpgen.naming.identifiers import (
+    class_names,
+    field_names,
+    is_class_name,
+    make_member_names,
+    make_method_names,
+    method_keys,
+)
 from acpgen.targets.python.naming import name_all
 
 SEVENTH: Final = "http://json-schema.org/draft-07/schema#"
@@ -294,7 +303,7 @@ def test_an_entry_that_matches_nothing_is_told_the_nearest_place() -> None:
         ("#/$defs/Thin", "#/$defs/Thing"),
     ):
         (fault,) = faults_of(schema, {key: "Chosen"})
-        assert fault.kind == UNUSED_NAME and near in fault.what()
+        assert fault.kind == UNUSED_NAME and near in fault.join_text()
 
 
 @pytest.mark.parametrize("name", [3, None, "", "lower", "With space", "None", ["A"], {"a": "A"}])
@@ -488,3 +497,34 @@ def test_definitions_whose_names_python_keeps_for_itself_get_names_of_classes(na
     found = class_names(names)
     assert len(set(found.values())) == len(names)
     assert all(is_class_name(one) for one in found.values())
+
+
+@pytest.mark.parametrize(
+    "text", ["a\u0bf0", "\u0bf0a", "\u09f4", "\u0390x", "a \u03b0b", "\u2e2fa", "\u01f0b", "\u00bd"]
+)
+def test_every_name_is_one_that_python_reads_as_it_is_written(text: str) -> None:
+    (class_,), (field,) = class_names([text]).values(), field_names([text]).values()
+    for name in (class_, field, *make_member_names([text]).values(), *make_method_names({text: text}, ()).values()):
+        assert name.isidentifier() and unicodedata.normalize("NFKC", name) == name
+    assert len({*class_names(["a", text]).values()}) == len({*field_names(["a", text]).values()}) == 2
+
+
+def test_a_definition_may_have_an_empty_name() -> None:
+    from acpgen import Settings, generate
+
+    defs = {"": record(a=TEXT), "Other": record(a=TEXT, b=TEXT)}
+    files = generate(documents({"$defs": defs}), {"python": Settings(package="empty.v1"), "typescript": Settings()})
+    assert "class Empty(Record):" in files["python"]["empty/v1/models.py"]
+    declarations = next(text for path, text in files["typescript"].items() if path.endswith("index.d.ts"))
+    assert re.search(r"interface Other \{[^}]*\ba\?: string[^}]*\bb\?: string", declarations)
+
+
+def test_a_union_may_be_named_like_another_one_behind_a_letter_beyond_ascii() -> None:
+    unions = {
+        "\u00c9A": {"type": ["string", "null"]},
+        "A": {"anyOf": [{"$ref": "#/$defs/\u00c9A"}, {"type": "boolean"}]},
+    }
+    from acpgen import Settings, generate
+
+    files = generate(documents({"$defs": unions}), {"python": Settings(package="letters.v1")})["python"]
+    assert "\nA: TypeAlias = \u00c9A | bool" in files["letters/v1/models.py"]

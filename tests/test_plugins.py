@@ -76,15 +76,17 @@ def installed(folder: Path, code: str, name: str = "mine") -> None:
 
 
 def test_the_schema_that_is_checked_in_is_that_of_the_model() -> None:
-    assert json.loads(SCHEMA.read_text("utf-8")) == interchange.schema()
-    assert interchange.schema()["$id"] == f"urn:acpgen:ir:{ir.VERSION}"
+    assert json.loads(SCHEMA.read_text("utf-8")) == interchange.make_schema()
+    assert interchange.make_schema()["$id"] == f"urn:acpgen:ir:{ir.VERSION}"
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_what_is_written_follows_the_schema_and_is_read_again_as_the_same(name: str) -> None:
     protocol, _ = understand(load(ROOT / "schema" / name, name=name))
     written = json.loads(json.dumps(interchange.dump(protocol)))
-    assert [error.message for error in jsonschema_rs.validator_for(interchange.schema()).iter_errors(written)] == []
+    assert [
+        error.message for error in jsonschema_rs.validator_for(interchange.make_schema()).iter_errors(written)
+    ] == []
     again = interchange.load(written)
     assert again == protocol
     assert interchange.dump(again) == written
@@ -93,7 +95,7 @@ def test_what_is_written_follows_the_schema_and_is_read_again_as_the_same(name: 
 
 
 def test_each_sample_follows_the_schema_and_every_class_of_the_model_is_in_some_protocol() -> None:
-    validator = jsonschema_rs.validator_for(interchange.schema())
+    validator = jsonschema_rs.validator_for(interchange.make_schema())
     kinds: set[str] = set()
     texts = [
         *plugins.SAMPLES.values(),
@@ -113,7 +115,7 @@ def test_each_sample_follows_the_schema_and_every_class_of_the_model_is_in_some_
             )
         )
     everything = {
-        kind for kind, value in interchange.schema()["$defs"].items() if "kind" in value.get("properties", {})
+        kind for kind, value in interchange.make_schema()["$defs"].items() if "kind" in value.get("properties", {})
     }
     assert everything - kinds <= {"Method"}
 
@@ -548,7 +550,7 @@ def test_the_test_kit_finds_what_breaks_the_contract() -> None:
 
 
 def test_comments_hold_whatever_a_schema_says() -> None:
-    lines = plugins.comment("a\u2028b */ \x00\n\nc" + " word" * 60, "//", width=60)
+    lines = plugins.write_comment("a\u2028b */ \x00\n\nc" + " word" * 60, "//", width=60)
     assert all(line.startswith("//") and line.isprintable() and len(line) <= 60 for line in lines)
     assert plugins.indent(["a\n\nb"], by=2) == ["  a", "", "  b"]
 

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_monitor import json_values as monitor
-from acpgen.pointers import place_parts, plain_pointer, pointer, pointer_parts, reference_to, resolve, target
+from acpgen.pointers import (
+    read_reference,
+    resolve,
+    split_place,
+    split_pointer,
+    write_plain_pointer,
+    write_pointer,
+    write_reference,
+)
 from jsonrpc_bindings import pointers as runtime
 
 NAMES = st.sampled_from(
@@ -20,23 +28,23 @@ KEYS = st.lists(NAMES, max_size=4).map(tuple)
 
 @given(KEYS)
 def test_the_keys_of_a_pointer_are_those_that_it_was_written_of(keys: tuple[str, ...]) -> None:
-    assert pointer_parts(plain_pointer(*keys)) == pointer_parts(pointer(*keys)) == keys
-    assert place_parts(f"v1/schema.json{pointer(*keys)}") == keys
-    assert re.fullmatch(r"(?:/(?:[^/~]|~[01])*)*", plain_pointer(*keys))  # the grammar of RFC 6901
+    assert split_pointer(write_plain_pointer(*keys)) == split_pointer(write_pointer(*keys)) == keys
+    assert split_place(f"v1/schema.json{write_pointer(*keys)}") == keys
+    assert re.fullmatch(r"(?:/(?:[^/~]|~[01])*)*", write_plain_pointer(*keys))  # the grammar of RFC 6901
 
 
 @given(KEYS)
 def test_every_house_writes_and_reads_the_same_pointers(keys: tuple[str, ...]) -> None:
-    written = plain_pointer(*keys)
-    assert written == runtime.json_pointer(keys) == monitor.json_pointer(keys)
-    assert keys == runtime.steps(written) == monitor.pointer_steps(written)
+    written = write_plain_pointer(*keys)
+    assert written == runtime.json_pointer(keys) == monitor.write_pointer(keys)
+    assert keys == runtime.steps(written) == monitor.split_pointer(written)
     assert runtime.referred(runtime.reference(keys)) == keys
-    assert runtime.schema_pointer(keys) == pointer(*keys)
+    assert runtime.schema_pointer(keys) == write_pointer(*keys)
 
 
 @given(NAMES)
 def test_a_reference_names_the_definition_that_it_was_made_for(name: str) -> None:
-    assert target(reference_to(name)) == target(reference_to(name, "properties", "a/b")) == name
+    assert read_reference(write_reference(name)) == read_reference(write_reference(name, "properties", "a/b")) == name
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_protocol_that_comes_with_acpgen_is_found_outside_a_project() -> None:
-    assert protocols.find("acp/v1") == resources.schema() / "acp" / "v1"
-    assert {"acp/v1", "acp/v2", "acp/unstable/v1", "mcp/2025-06-18"} <= {*protocols.names()}
+    assert protocols.find("acp/v1") == resources.locate_schema() / "acp" / "v1"
+    assert {"acp/v1", "acp/v2", "acp/unstable/v1", "mcp/2025-06-18"} <= {*protocols.list_names()}
     assert protocols.is_canonical("acp/v1")
     for name in ("acp", "acp/v9", "releases/acp/v1", "pages", "../acp/v1", "x" * 5000, "a\0b", ""):
         assert protocols.find(name) is None
@@ -38,7 +38,7 @@ def test_a_path_of_that_name_comes_first(elsewhere: Path) -> None:
 def test_a_protocol_of_the_project_comes_before_both(elsewhere: Path) -> None:
     (elsewhere / "pyproject.toml").write_text("[tool.acpgen]\nschema = 'own'\n", "utf-8")
     (elsewhere / "own" / "acp" / "v1").mkdir(parents=True)
-    assert protocols.find("acp/v1") == resources.schema() / "acp" / "v1"
+    assert protocols.find("acp/v1") == resources.locate_schema() / "acp" / "v1"
     (elsewhere / "own" / "acp" / "v1" / "schema.json").write_text("{}", "utf-8")
     assert protocols.find("acp/v1") == elsewhere / "own" / "acp" / "v1"
     assert not protocols.is_canonical("acp/v1")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from acp_monitor.requirements import requirements_of
+from acp_monitor.requirements import list_requirements
 from acpgen import cli, config, ir, publish
 from acpgen.commands import build, project
 from acpgen.compat.compare import compare
@@ -126,10 +126,10 @@ def test_a_repository_has_no_pages_of_types_and_shows_each_type_once_all_the_sam
     """On the page of a method, or where its area lists it; its fields are rows there."""
     here = files(for_site=False)
     where = docs.find_page_paths(version.protocol, version.bundle)
-    shown = "\n".join(here[version.path(page)] for page in (*where.methods.values(), *where.areas.values()))
+    shown = "\n".join(here[version.locate(page)] for page in (*where.methods.values(), *where.areas.values()))
     for name, definition in version.protocol.definitions.items():
-        area = here[version.path(where.areas[where.area_of[name]])]
-        assert version.path(where.types[name]) not in here and area.count(f'<a id="{name}"></a>') == 1, name
+        area = here[version.locate(where.areas[where.area_of[name]])]
+        assert version.locate(where.types[name]) not in here and area.count(f'<a id="{name}"></a>') == 1, name
         whole = f'<a id="type-{name}"></a>' in shown or re.search(rf"<summary>{name}</summary>", area)
         assert whole and not (isinstance(definition, ir.Record) and definition.fields and name not in shown), name
 
@@ -376,7 +376,7 @@ def test_what_lies_beside_the_schemas_is_no_protocol(
 )
 def test_an_index_of_releases_that_is_none_is_a_fault_with_its_place(text: str, told: str) -> None:
     with pytest.raises(Faults, match=re.escape(told)):
-        docs_inputs.index(text.encode(), "index.json")
+        docs_inputs.parse_index(text.encode(), "index.json")
 
 
 def test_a_project_without_any_of_it_has_no_page_for_it(tmp_path: Path) -> None:
@@ -675,7 +675,7 @@ def test_the_pages_of_the_monitor_are_the_list_of_its_rules() -> None:
         assert f"- Level: {rule.level}\n" in told[name] and rule.level in monitor.LEVELS
         linked = re.findall(r"^    - \[.*\]\(\.\./(requirements/.*)\)$", told[name], re.MULTILINE)
         assert linked == [known[each] for each in rule.requirements]
-        assert set(rule.requirements) == set(requirements_of(name))
+        assert set(rule.requirements) == set(list_requirements(name))
         assert re.search(r"^- In: `", told[name], re.MULTILINE), name
 
 
@@ -707,11 +707,11 @@ def test_what_a_capability_gates_says_so_where_it_is_told(version: publish.Versi
     where = docs.find_page_paths(version.protocol, version.bundle)
 
     def lines(name: str) -> list[str]:
-        return files()[version.path(where.types[name])].splitlines()
+        return files()[version.locate(where.types[name])].splitlines()
 
     count = 0
     for method in version.protocol.methods:
-        page = files()[version.path(where.methods[method.name])]
+        page = files()[version.locate(where.methods[method.name])]
         (line,) = (line for line in page.splitlines() if line.startswith(f"**{method.kind.capitalize()}** "))
         gate = f"Needs the capability [`{(method.capability or '').partition(':')[2]}`]"
         assert (gate in line) == (method.capability is not None) != ("Needs no capability." in line)
@@ -743,7 +743,7 @@ def test_every_type_has_an_example_of_its_own_or_one_that_is_made(version: publi
     assert made.keys() == {name for name, found in given.items() if not found}
     where = docs.find_page_paths(version.protocol, version.bundle)
     for name in version.protocol.definitions:
-        page = files()[version.path(where.types[name])]
+        page = files()[version.locate(where.types[name])]
         assert "## Examples" in page
         assert ("This value was generated from it" in page) == (name in made)
     for method in version.protocol.methods:

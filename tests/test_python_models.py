@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from acpgen.bundle.bundle import bundle
-from acpgen.input.expressions import quick_in_python
+from acpgen.input.expressions import translate_to_python
 from acpgen.input.load import load
 from acpgen.meaning.lower import lower
 from acpgen.targets.installed import TARGETS
@@ -376,4 +376,4 @@ def test_the_schema_of_a_package_says_what_receivers_may_do(tmp_path: Path) -> N
     ],
 )
 def test_python_judges_by_patterns_that_take_a_few_steps_a_character(pattern: str, is_quick: bool) -> None:
-    assert (quick_in_python(pattern) is not None) is is_quick
+    assert (translate_to_python(pattern) is not None) is is_quick

@@ -378,7 +378,7 @@ def test_processes_that_a_program_starts_later_find_the_environment_as_it_was(
 def test_a_process_that_judges_ends_with_its_parent() -> None:
     code = (
         "import os, time\nfrom acpgen.recordings import worker_pool\n"
-        "pool = worker_pool._pool(1)\n"
+        "pool = worker_pool._make_pool(1)\n"
         "print(pool.submit(os.getpid).result(), flush=True)\n"
         "pool.submit(time.sleep, 60).result()"
     )

@@ -165,7 +165,7 @@ def test_every_public_name_of_this_project_has_a_docstring() -> None:
     for module in filter(found.has_page, found.modules.values()):
         missing += [] if module.doc else [module.name]
         for name in module.public:
-            origin = found.origin(module.name, name)
+            origin = found.find_origin(module.name, name)
             if origin is None:
                 continue
             there, declaration = origin

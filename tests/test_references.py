@@ -13,7 +13,7 @@ import pytest
 
 import acpgen
 from acpgen.bundle.bundle import bundle
-from acpgen.pointers import reference_to, target
+from acpgen.pointers import read_reference, write_reference
 from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
 
@@ -62,8 +62,8 @@ def loaded(folder: Path, schema: dict[str, Any]) -> acpgen.Documents:
     "name", ["Plain", "Reply<Text>", "Größe", "100%", "%41", "A#b", "a/b~c", "a b", '"', "?", "[x]"]
 )
 def test_a_reference_is_a_fragment_and_leads_back_to_its_name(name: str) -> None:
-    written = reference_to(name)
-    assert target(written) == name
+    written = write_reference(name)
+    assert read_reference(written) == name
     assert not set(written[1:]) & set(' #<>"[]^`{|}\\')
     assert jsonschema_rs.Draft202012Validator({"$ref": written, "$defs": {name: {"const": 1}}}).is_valid(1)
     assert not jsonschema_rs.Draft202012Validator({"$ref": written, "$defs": {name: {"const": 1}}}).is_valid(2)
@@ -71,7 +71,7 @@ def test_a_reference_is_a_fragment_and_leads_back_to_its_name(name: str) -> None
 
 def test_the_bundle_judges_as_any_validator_does(tmp_path: Path) -> None:
     found = bundle(loaded(tmp_path / "odd", SCHEMA))
-    judge = jsonschema_rs.Draft202012Validator({"$ref": reference_to("AskRequest"), "$defs": found.schema["$defs"]})
+    judge = jsonschema_rs.Draft202012Validator({"$ref": write_reference("AskRequest"), "$defs": found.schema["$defs"]})
     wrong = sorted("/".join(map(str, error.instance_path)) for error in judge.iter_errors(REQUEST))
     assert wrong == ["q/inner/a", "q/size"]
     assert judge.is_valid({"q": {"inner": {"a": 1}, "size": {"type": "groß", "unit": "km"}}, "z": {"x": {"y~/": ""}}})

@@ -89,7 +89,7 @@ def test_what_is_missing_is_drift_and_is_written_once(tmp_path: Path) -> None:
     assert [each.folder.name for each in run(found).changes if not each.is_none] == ["docs", "v1"]
     (tmp_path / FILE).unlink()
     checked = run(found, check=True)
-    assert checked.is_drift and any("verdicts.json" in line for line in checked.difference())
+    assert checked.is_drift and any("verdicts.json" in line for line in checked.list_difference())
     assert not (tmp_path / FILE).exists()
     run(found)
     text = (tmp_path / FILE).read_text()

@@ -13,10 +13,10 @@ from typing import Any, Final
 
 import pytest
 
-from acpgen.diagnostics.markup import identifier, prose
+from acpgen.diagnostics.markup import make_identifier, write_prose
 from acpgen.errors import Faults
 from acpgen.publish import monitor, requirements
-from acpgen.publish.page_requirements import requirements_by_page
+from acpgen.publish.page_requirements import group_requirements
 from acpgen.publish.requirement_table import CHECKERS, PEERS, Requirement
 from acpgen.publish.versions import find_page_paths
 from acpgen.targets import docs
@@ -110,7 +110,7 @@ def test_every_requirement_is_found_by_its_words_with_all_that_checks_it() -> No
     pages = made()
     for rule in requirements.parse_table(WHOLE, FILE).rules:
         text = section(pages, rule, addresses())
-        assert f"\n#### {prose(rule.says)}\n" in text
+        assert f"\n#### {write_prose(rule.says)}\n" in text
         words = re.findall(r"[a-z0-9]+", rule.says.lower())
         assert addresses()[rule.id].partition("#req-")[2] in ("-".join(words[:8]), "-".join(words))
         assert f"\n{PEERS[rule.who]}, {rule.level}" in text and f"\n- Id: `{rule.id}`\n" in text
@@ -132,7 +132,7 @@ def test_what_nothing_checks_says_so_and_what_only_keeps_is_not_called_a_check()
     pages = made()
     for rule in requirements.parse_table(WHOLE, FILE).rules:
         text = section(pages, rule, addresses())
-        said = prose(rule.documentation or "")
+        said = write_prose(rule.documentation or "")
         assert (f". **Not checked.** {said}\n" in text) == (not rule.checkers)
         assert (f"\n- Not checked: {said}\n" in text) == bool(rule.checkers and rule.documentation)
         by, _, kept = requirements.describe_checks(rule).lower().partition("kept by ")
@@ -182,7 +182,7 @@ def test_links_lead_to_pages_and_anchors_that_are_made() -> None:
 def test_pages_of_methods_and_types_tell_the_requirements_about_them() -> None:
     table = requirements.parse_table(WHOLE, FILE)
     for version in versions():
-        notes = requirements_by_page(table, version)
+        notes = group_requirements(table, version)
         content = docs.build(version.protocol, version.bundle, version.settings, requirements=notes)
         pages = {page.path: page.text for page in docs.write_pages(content, {})}
         shelf = docs.find_page_paths(version.protocol, version.bundle)
@@ -197,12 +197,12 @@ def test_pages_of_methods_and_types_tell_the_requirements_about_them() -> None:
             )
             told += [shelf.types[name] for name in (where.split("/$defs/")[1].split("/")[0] for where in places)]
             for page in told:
-                text = pages[version.path(page)]
+                text = pages[version.locate(page)]
                 assert link in text, (rule.id, page)
-                assert f"- **{rule.level}**: {prose(rule.says)}" in text
+                assert f"- **{rule.level}**: {write_prose(rule.says)}" in text
                 for target in re.findall(r"\]\(([^)]*/requirements/[^)]+)\)", text):
                     path = posixpath.normpath(
-                        posixpath.join(posixpath.dirname(version.path(page)), target.partition("#")[0])
+                        posixpath.join(posixpath.dirname(version.locate(page)), target.partition("#")[0])
                     )
                     assert path in {each.partition("#")[0] for each in addresses().values()}
 
@@ -210,17 +210,17 @@ def test_pages_of_methods_and_types_tell_the_requirements_about_them() -> None:
 def test_a_rule_that_names_a_code_stands_beside_it_among_the_errors_of_its_methods() -> None:
     table = requirements.parse_table(WHOLE, FILE)
     version = versions()[1]
-    notes = requirements_by_page(table, version)
+    notes = group_requirements(table, version)
     content = docs.build(version.protocol, version.bundle, version.settings, requirements=notes)
     pages = {page.path: page.text for page in docs.write_pages(content, {})}
     shelf = docs.find_page_paths(version.protocol, version.bundle)
     found = 0
     for page in shelf.methods.values():
-        rows = pages[version.path(page)].partition("## Errors")[2].partition("## Requirements")[0]
+        rows = pages[version.locate(page)].partition("## Errors")[2].partition("## Requirements")[0]
         for note in notes.get(page, ()) if rows else ():
             for named in note.codes:
                 row = re.search(rf"^\| \[`{named}`\].*$", rows, re.MULTILINE)
-                assert row is None or prose(note.says) in row[0]
+                assert row is None or write_prose(note.says) in row[0]
                 found += row is not None
     assert found > 10
 
@@ -239,7 +239,7 @@ def test_the_summary_counts_what_is_checked_by_area_and_by_checker() -> None:
         rules = [rule for rule in table.rules if addresses()[rule.id].startswith(f"{path}#")]
         checked = sum(bool(rule.checkers) for rule in rules)
         assert f"| [{title}]({path}) | {len(rules)} | {checked} | [" in page
-    assert all(f"#document-{identifier(each.id)})" in page for each in table.documents)
+    assert all(f"#document-{make_identifier(each.id)})" in page for each in table.documents)
 
 
 def test_a_small_table_makes_a_small_page() -> None:

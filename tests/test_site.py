@@ -475,7 +475,7 @@ def test_a_page_that_is_served_follows_its_changes(tmp_path: Path) -> None:
         assert fetched(address)[2] == text
         assert fetched(address + "index.html")[2] == text
         assert fetched(f"{address}.acpgen/state/")[0] == 404
-    with http_server.serve_folder(tmp_path, beside={"page.md": "# Page", "a b.md": "x"}.get) as address:
+    with http_server.serve_folder(tmp_path, find_text={"page.md": "# Page", "a b.md": "x"}.get) as address:
         states = {name: fetched(f"{address}.acpgen/state/{name}") for name in ("", "index.html", "page.html")}
         assert states[""] == states["index.html"] != states["page.html"]
         assert {(status, kind) for status, kind, _ in states.values()} == {(200, "text/plain")}
@@ -499,7 +499,7 @@ def test_a_page_that_is_served_follows_its_style_sheets_and_scripts(tmp_path: Pa
     (tmp_path / "404.html").write_text('<link href="/assets/a.css"><body>none</body>')
     (tmp_path / "assets").mkdir()
     seen: list[tuple[str, str]] = []
-    with http_server.serve_folder(tmp_path, beside=lambda _: None) as address:
+    with http_server.serve_folder(tmp_path, find_text=lambda _: None) as address:
         for name, text in (("a.css", "a {}"), ("a.css", "b {}"), ("a.js", "1"), ("other.js", "2")):
             (tmp_path / "assets" / name).write_text(text)
             seen.append((fetched(f"{address}.acpgen/state/")[2], fetched(f"{address}.acpgen/state/none")[2]))
@@ -524,7 +524,7 @@ def test_a_page_that_is_served_follows_its_style_sheets_and_scripts(tmp_path: Pa
 def test_a_request_by_the_name_of_another_host_is_refused(tmp_path: Path, host: str | None) -> None:
     """So does a page elsewhere ask whose name was made to lead to this machine."""
     (tmp_path / "index.html").write_text("<body>secret</body>")
-    with http_server.serve_folder(tmp_path, beside=lambda _: "secret") as address:
+    with http_server.serve_folder(tmp_path, find_text=lambda _: "secret") as address:
         port = urlsplit(address).port or 0
         named = None if host is None else host.format(port=port)
         for method in ("GET", "HEAD"):
@@ -739,7 +739,7 @@ def test_the_command_builds_the_site(
 
 def test_a_page_in_the_browser_loads_again_after_a_build(tmp_path: Path, browser: Any) -> None:
     (tmp_path / "index.html").write_text("<body><p>old</p></body>")
-    with http_server.serve_folder(tmp_path, beside=lambda _: None) as home:
+    with http_server.serve_folder(tmp_path, find_text=lambda _: None) as home:
         context = browser.new_context()
         page = context.new_page()
         page.goto(home)

@@ -41,7 +41,7 @@ def bundled(documents: Documents) -> Any:
 
 def recognised(documents: Documents) -> Any:
     """The tagged union that each definition is, or how it is told apart otherwise."""
-    nodes = bundle(documents).nodes()
+    nodes = bundle(documents).make_nodes()
     unions = {name: node.tagged_union for name, node in nodes.items() if node.union is not None}
     return {
         name: "by shape"
@@ -64,7 +64,7 @@ def meant(documents: Documents) -> Any:
 def bound(documents: Documents) -> Any:
     """The methods and the sides."""
     bundled_ = bundle(documents)
-    methods, sides = find_methods(bundled_.nodes(), bundled_)
+    methods, sides = find_methods(bundled_.make_nodes(), bundled_)
     return {"methods": _placeless(dump(methods)), "sides": list(sides)}
 
 

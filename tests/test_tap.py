@@ -572,16 +572,19 @@ def test_lines_are_put_together_from_chunks_of_both_sides() -> None:
     found = [
         line
         for part in (chunk(b"a"), chunk(b"x\ny", "agent"), chunk(b"b\n\nc\nd"), chunk(b"\n", "agent"))
-        for line in splitter.messages(part)
+        for line in splitter.split_messages(part)
     ]
     assert found == [("agent", b"x"), ("client", b"ab"), ("client", b"c"), ("agent", b"y")]
-    assert list(splitter.flush_rest_rest()) == [("client", b"d")]
+    assert list(splitter.flush_rest()) == [("client", b"d")]
 
 
 def test_after_a_gap_the_rest_of_a_broken_line_is_left_out() -> None:
     splitter = Splitter()
     parts = [chunk(b'{"a":'), chunk(None), chunk(b"1}\nwhole\n")]
-    assert [line for part in parts for line in splitter.messages(part)] == [("client", MISSED), ("client", b"whole")]
+    assert [line for part in parts for line in splitter.split_messages(part)] == [
+        ("client", MISSED),
+        ("client", b"whole"),
+    ]
 
 
 MISSED = "the monitor fell behind, or a line was too long: some messages were missed"
@@ -597,10 +600,10 @@ def test_messages_after_headers_are_put_together_from_chunks(size: int) -> None:
     splitter = Splitter(keeps_blank=True)
     parts = [chunk(stream[at : at + size]) for at in range(0, len(stream), size)]
     lines = [chunk(b'{"c":', "agent"), *parts, chunk(b"1}\n", "agent")]
-    found = [line for part in lines for line in splitter.messages(part)]
+    found = [line for part in lines for line in splitter.split_messages(part)]
     wanted = [b'{"a":1}', b'{\n  "b": "\xc3\xa4"\n}', b"", b"{}"]
     assert found == [*(("client", each) for each in wanted), ("agent", b'{"c":1}')]
-    assert list(splitter.flush_rest_rest()) == []
+    assert list(splitter.flush_rest()) == []
 
 
 def test_what_cannot_be_read_after_headers_is_told_once() -> None:
@@ -610,16 +613,16 @@ def test_what_cannot_be_read_after_headers_is_told_once() -> None:
         (None, "the headers of the client were lost with it"),
     ):
         splitter = Splitter()
-        found = [line for part in (chunk(begun), chunk(broken), chunk(begun)) for line in splitter.messages(part)]
+        found = [line for part in (chunk(begun), chunk(broken), chunk(begun)) for line in splitter.split_messages(part)]
         first, *told = found
         assert first == ("client", b"{}")
         assert sentence in str(told[-1][1]) and all(isinstance(line, str) for _, line in told)
     splitter = Splitter(longest=100)
-    found = [*splitter.messages(chunk(framed(b"{}", b"x" * 200, b"[]")))]
+    found = [*splitter.split_messages(chunk(framed(b"{}", b"x" * 200, b"[]")))]
     assert found == [("client", b"{}"), ("client", "a message is longer than 100 bytes"), ("client", b"[]")]
     splitter = Splitter()
-    assert [*splitter.messages(chunk(begun[:-1]))] == []
-    assert [*splitter.flush_rest_rest()] == [("client", "the stream ends inside a message of the client")]
+    assert [*splitter.split_messages(chunk(begun[:-1]))] == []
+    assert [*splitter.flush_rest()] == [("client", "the stream ends inside a message of the client")]
 
 
 LEVELS = {
@@ -665,7 +668,7 @@ def test_a_server_with_headers_is_judged_and_recorded_by_its_messages(tmp_path: 
 def test_a_line_without_end_is_not_held() -> None:
     splitter = Splitter(longest=100)
     parts = [chunk(b"x" * 60), chunk(b"x" * 60), chunk(b"x" * 60), chunk(b"\nnext\n")]
-    found = [line for part in parts for line in splitter.messages(part)]
+    found = [line for part in parts for line in splitter.split_messages(part)]
     assert found == [("client", MISSED), ("client", b"next")], "and it is told once that it is missing"
 
 

@@ -202,7 +202,7 @@ def acp() -> Sequence[Strict]:
 
 
 def redact(message: object, sender: str = "client", redactor: Redactor | None = None) -> Any:
-    return json.loads((redactor or Redactor((), acp)).line(sender, json.dumps(message).encode()))
+    return json.loads((redactor or Redactor((), acp)).redact_line(sender, json.dumps(message).encode()))
 
 
 def call(method: str, params: object) -> dict[str, Any]:
@@ -349,7 +349,7 @@ def test_numbers_below_names_of_secrets_go_and_counts_of_tokens_stay() -> None:
 
 def test_a_member_given_twice_makes_its_object_unknown() -> None:
     line = b'{"method":"session/cancel","params":{"sessionId":"SECRET","sessionId":"s"}}'
-    assert b"SECRET" not in Redactor((), acp).line("client", line)
+    assert b"SECRET" not in Redactor((), acp).redact_line("client", line)
 
 
 def test_without_a_schema_every_string_is_unknown() -> None:
@@ -413,7 +413,7 @@ def test_a_result_is_known_by_the_method_of_its_request() -> None:
 def test_when_answers_can_no_longer_be_matched_each_is_unknown() -> None:
     redactor = Redactor((), acp)
     for number in range(5000):
-        redactor.line("client", json.dumps({"id": number, "method": "session/new"}).encode())
+        redactor.redact_line("client", json.dumps({"id": number, "method": "session/new"}).encode())
     answer = {"id": 4999, "result": {"sessionId": "SECRET"}}
     assert "SECRET" not in json.dumps(redact(answer, "agent", redactor))
 
@@ -437,8 +437,10 @@ OTHER: dict[str, Any] = {"jsonrpc": "2.0", "method": "session/prompt", "params":
 def test_no_play_with_ids_makes_a_result_another_one(asked: tuple[object, ...], number: str) -> None:
     redactor = Redactor((), acp)
     for each in asked:
-        redactor.line("client", (each if isinstance(each, str) else json.dumps(each)).encode())
-    assert b"SECRET" not in redactor.line("agent", f'{{"id":{number},"result":{{"sessionId":"SECRET"}}}}'.encode())
+        redactor.redact_line("client", (each if isinstance(each, str) else json.dumps(each)).encode())
+    assert b"SECRET" not in redactor.redact_line(
+        "agent", f'{{"id":{number},"result":{{"sessionId":"SECRET"}}}}'.encode()
+    )
 
 
 def test_an_expression_of_the_user_is_left_out_of_ids_and_names_too() -> None:
@@ -455,13 +457,13 @@ def test_text_of_any_length_is_redacted_in_time_that_grows_with_it() -> None:
 
 def test_numbers_keys_and_their_order_stay_as_they_came() -> None:
     line = b'{"z":1.0,"a":1e400,"a":-0,"big":123456789012345678901234567890,"n":null,"t":[true,{}]}'
-    assert Redactor().line("client", line) == line
+    assert Redactor().redact_line("client", line) == line
 
 
 def test_what_is_no_json_is_not_recorded_at_all() -> None:
-    assert b"SECRET" not in Redactor().line("agent", b"SECRET panic")
-    assert b"SECRET" not in Redactor().line("agent", b'{"a":' * 100_000 + b'"SECRET"' + b"}" * 100_000)
-    assert Redactor().line("agent", b"  ") == b"  "
+    assert b"SECRET" not in Redactor().redact_line("agent", b"SECRET panic")
+    assert b"SECRET" not in Redactor().redact_line("agent", b'{"a":' * 100_000 + b'"SECRET"' + b"}" * 100_000)
+    assert Redactor().redact_line("agent", b"  ") == b"  "
 
 
 @given(

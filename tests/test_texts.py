@@ -6,7 +6,7 @@ import jsonschema_rs
 import pytest
 from jsonschema import Draft202012Validator
 
-from acpgen.meaning.sample_texts import OF_FORMAT, collect_examples, of_format, of_name
+from acpgen.meaning.sample_texts import OF_FORMAT, collect_examples, suggest_for_format, suggest_for_name
 
 DRAFT = {*Draft202012Validator.FORMAT_CHECKER.checkers}
 OWN = {"absolute-path", "byte", "url"}
@@ -34,7 +34,7 @@ def test_there_is_a_sample_of_each_format_that_a_draft_defines() -> None:
 @pytest.mark.parametrize("low", [0, 1, 2, 3, 7, 20, 40, 63, 300])
 def test_a_text_of_a_length_is_of_its_format_still(format_: str, low: int) -> None:
     for high in (None, low, low + 1, low + 7):
-        for text in of_format(format_, low, high):
+        for text in suggest_for_format(format_, low, high):
             assert low <= len(text)
             assert high is None or len(text) <= high
             assert is_of(format_, text), text
@@ -43,7 +43,7 @@ def test_a_text_of_a_length_is_of_its_format_still(format_: str, low: int) -> No
 @pytest.mark.parametrize("format_", ["uri", "iri", "regex", "json-pointer", "uri-reference", "absolute-path"])
 def test_what_can_be_of_any_length_is_found_at_each(format_: str) -> None:
     for low in range(3, 120):
-        assert next(of_format(format_, low, low), None) is not None
+        assert next(suggest_for_format(format_, low, low), None) is not None
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_what_can_be_of_any_length_is_found_at_each(format_: str) -> None:
     ],
 )
 def test_the_name_of_a_field_says_what_it_holds(name: str, text: str | None) -> None:
-    assert of_name(name) == text
+    assert suggest_for_name(name) == text
 
 
 def test_what_a_schema_shows_of_a_field_is_known_by_its_name() -> None:

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 
-def monitor_folder() -> Path:
+def locate_monitor() -> Path:
     """The folder of the package `acp_monitor`."""
     packaged = Path(__file__).with_name("acp_monitor")
     return packaged if packaged.is_dir() else Path(__file__).parents[1] / "acp-monitor" / "acp_monitor"
 
 
-def runtime_folder() -> Path:
+def locate_runtime() -> Path:
     """The folder of the package `jsonrpc_bindings`, the runtime of generated Python."""
     packaged = Path(__file__).with_name("jsonrpc_bindings")
     return packaged if packaged.is_dir() else Path(__file__).parents[1] / "jsonrpc_bindings"
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
         supervisor,
     )
 
-    __all__ = ["contract", "discriminators", "engine", "framing", "module_registry", "monitor", "monitor_folder"]
-    __all__ += ["parse", "requirements", "runtime_folder", "strict", "supervisor", "versions"]
+    __all__ = ["contract", "discriminators", "engine", "framing", "locate_monitor", "module_registry", "monitor"]
+    __all__ += ["locate_runtime", "parse", "requirements", "strict", "supervisor", "versions"]
 else:
     import sys
     from importlib import import_module
@@ -52,12 +52,12 @@ else:
     def _import_runtime(name):
         if "acpgen.jsonrpc_bindings" not in sys.modules:
             spec = ModuleSpec("acpgen.jsonrpc_bindings", None, is_package=True)
-            spec.submodule_search_locations = [str(runtime_folder())]
+            spec.submodule_search_locations = [str(locate_runtime())]
             sys.modules[spec.name] = module_from_spec(spec)
         return import_module(f"acpgen.jsonrpc_bindings.{name}")
 
     def _import_monitor():
-        name, folder = "acpgen.acp_monitor", monitor_folder()
+        name, folder = "acpgen.acp_monitor", locate_monitor()
         if name not in sys.modules:
             spec = spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
             sys.modules[name] = module_from_spec(spec)

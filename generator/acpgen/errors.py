@@ -15,16 +15,16 @@ from typing import Any, Final
 LONGEST_LINE: Final = 600
 
 
-def visible(text: str) -> str:
+def make_visible(text: str) -> str:
     """`text` as one line, with unprintable characters escaped."""
     if text.isprintable():
         return text
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
-def printable(text: str) -> str:
+def make_printable(text: str) -> str:
     """`text` as one line, with unprintable characters escaped; the middle of a very long line is omitted."""
-    line = visible(text)
+    line = make_visible(text)
     if len(line) <= LONGEST_LINE:
         return line
     return f"{line[: LONGEST_LINE // 2]} … {line[-LONGEST_LINE // 2 :]}"
@@ -44,7 +44,7 @@ _FEW_NAMES: Final = 12
 """The maximum number of names that are listed."""
 
 
-def did_you_mean(name: str, known_names: Iterable[str]) -> str:
+def suggest_name(name: str, known_names: Iterable[str]) -> str:
     """A sentence that suggests the known name closest to `name`, or lists the first known names; empty if there are none.
 
     For a version, such as `acp/v9`, or a family, such as `acp`, it lists the known versions instead, because none of them is closer.
@@ -67,7 +67,7 @@ def did_you_mean(name: str, known_names: Iterable[str]) -> str:
 def suggest_values(name: str, known_values: Iterable[str]) -> str:
     """A sentence that suggests the closest allowed value of an option, followed by all values if they are few."""
     choices = sorted(known_values)
-    guess = did_you_mean(name, choices)
+    guess = suggest_name(name, choices)
     return f"{guess} {_list_names(choices)}" if guess.startswith("Did") and len(choices) <= _FEW_NAMES else guess
 
 
@@ -104,10 +104,10 @@ class FaultKind:
         """The names of the values that a fault of this kind requires."""
         return frozenset(field for _, field, _, _ in Formatter().parse(self.error + self.remedy) if field)
 
-    def example(self) -> tuple[str, str]:
+    def make_example(self) -> tuple[str, str]:
         """The message and the remedy with field names in place of values."""
         names = {field: field.upper().replace("_", " ") for field in self.fields}
-        return (self.about, "") if self.about else Fault(self, "", names).error_and_hint()
+        return (self.about, "") if self.about else Fault(self, "", names).write_sentences()
 
     def __call__(self, at: str, **values: str | int) -> Fault:
         assert values.keys() == self.fields, f"{self.id} needs {sorted(self.fields)}, not {sorted(values)}"
@@ -132,7 +132,7 @@ class Fault(Exception):
         return hash((self.kind, self.at))
 
     def __str__(self) -> str:
-        return printable(f"{self.at}: {self.join_text()}")
+        return make_printable(f"{self.at}: {self.join_text()}")
 
     def move_to(self, at: str) -> Fault:
         """The same fault at another place."""
@@ -140,9 +140,9 @@ class Fault(Exception):
 
     def join_text(self) -> str:
         """The error and the remedy, in one line."""
-        return " ".join(filter(None, self.error_and_hint()))
+        return " ".join(filter(None, self.write_sentences()))
 
-    def error_and_hint(self) -> tuple[str, str]:
+    def write_sentences(self) -> tuple[str, str]:
         """The error, and the remedy."""
         kind = self.kind
         return _SENTENCES.vformat(kind.error, (), self.values), _SENTENCES.vformat(kind.remedy, (), self.values)
@@ -163,6 +163,6 @@ class Faults(Exception):
         return "\n".join(str(fault) for fault in self.faults)
 
 
-def distinct(faults: Iterable[Fault]) -> Iterator[Fault]:
+def drop_duplicates(faults: Iterable[Fault]) -> Iterator[Fault]:
     """The faults without duplicates: one for each text."""
     return iter({str(fault): fault for fault in faults}.values())

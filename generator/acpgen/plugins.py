@@ -31,7 +31,7 @@ from acpgen.targets.interface import Render, Settings, Target
 from acpgen.targets.options import Option
 from acpgen.targets.outside import check_files
 from acpgen.targets.python.formatting import format_files
-from acpgen.targets.python.literals import docstring, json_literal, literal
+from acpgen.targets.python.literals import write_docstring, write_json, write_literal
 
 __all__ = [
     "SAMPLES",
@@ -48,8 +48,6 @@ __all__ = [
     "assign",
     "class_name",
     "class_names",
-    "comment",
-    "docstring",
     "dump",
     "exercise",
     "field_name",
@@ -57,9 +55,7 @@ __all__ = [
     "format_files",
     "indent",
     "ir",
-    "json_literal",
     "list_references",
-    "literal",
     "load",
     "method_keys",
     "order_definitions",
@@ -67,6 +63,10 @@ __all__ = [
     "refuse",
     "sample",
     "understand",
+    "write_comment",
+    "write_docstring",
+    "write_json",
+    "write_literal",
 ]
 
 
@@ -78,7 +78,7 @@ def indent(lines: Iterable[str], by: int = 4) -> list[str]:
     return [f"{' ' * by}{line}" if line else "" for text in lines for line in text.split("\n")]
 
 
-def comment(text: str, mark: str, width: int = 100) -> list[str]:
+def write_comment(text: str, mark: str, width: int = 100) -> list[str]:
     """A text as wrapped comment lines that begin with a mark, such as `//`. Unprintable characters are replaced, so no text can end a
     line.
     """

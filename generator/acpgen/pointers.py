@@ -21,7 +21,7 @@ def unescape(step: str) -> str:
     return step.replace("~1", "/").replace("~0", "~")
 
 
-def plain_pointer(*keys: str | int) -> str:
+def write_plain_pointer(*keys: str | int) -> str:
     """The JSON Pointer of these keys and indices: `/$defs/a~1b`."""
     steps = [*map(str, keys)]
     text = "/".join(["", *steps])
@@ -29,24 +29,24 @@ def plain_pointer(*keys: str | int) -> str:
     return text if is_plain else "".join([f"/{escape(step)}" for step in steps])
 
 
-def pointer(*keys: str | int) -> str:
+def write_pointer(*keys: str | int) -> str:
     """The JSON Pointer of these keys and indices, as a URI fragment without percent-encoding: `#/$defs/a~1b`."""
-    return f"#{plain_pointer(*keys)}"
+    return f"#{write_plain_pointer(*keys)}"
 
 
-def pointer_parts(text: str) -> tuple[str, ...]:
+def split_pointer(text: str) -> tuple[str, ...]:
     """The keys of a JSON Pointer, with `#` or without."""
     return tuple(map(unescape, text.removeprefix("#").split("/")[1:]))
 
 
-def place_parts(at: str) -> tuple[str, ...]:
+def split_place(at: str) -> tuple[str, ...]:
     """The keys of the pointer in a place such as `file#/$defs/a~1b`."""
-    return pointer_parts(at.partition("#")[2])
+    return split_pointer(at.partition("#")[2])
 
 
 def resolve(value: Any, text: str) -> Any:
     """The value at a JSON Pointer. Raises `KeyError` if there is none."""
-    return follow(value, pointer_parts(text))
+    return follow(value, split_pointer(text))
 
 
 def follow(value: Any, keys: Iterable[str]) -> Any:
@@ -63,9 +63,9 @@ def follow(value: Any, keys: Iterable[str]) -> Any:
 
 
 @lru_cache(maxsize=4096)
-def reference_to(definition: str, *below: str) -> str:
+def write_reference(definition: str, *below: str) -> str:
     """The `$ref` to a definition, or to a place inside it, percent-encoded as a URI fragment: `#/$defs/Reply%3CText%3E`."""
-    return as_fragment(plain_pointer("$defs", definition, *below))
+    return as_fragment(write_plain_pointer("$defs", definition, *below))
 
 
 def as_fragment(text: str) -> str:
@@ -74,6 +74,6 @@ def as_fragment(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def target(ref: str) -> str:
+def read_reference(ref: str) -> str:
     """The name of the definition that a local reference refers to."""
-    return pointer_parts(unquote(ref))[1]
+    return split_pointer(unquote(ref))[1]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import msgspec
 
 from .contract import Path
-from .pointers import reference, schema_pointer, steps
+from .json_types import is_object
+from .pointers import find, reference, referred, schema_pointer, steps
 
 if TYPE_CHECKING:
     from .explain import Explainer, SchemaError
@@ -54,11 +55,17 @@ class Engine:
         self._validators.clear()
 
     def validator(self, place: Path) -> Validator:
-        """The validator for the subschema at a path."""
-        cached = self._validators.get(place)
-        if cached is None:
-            cached = self._validators[place] = self.compile({"$ref": _BASE + reference(place)})
-        return cached
+        """The validator for the subschema at a path; for one that only refers to another, that of the other."""
+        validator = self._validators.get(place)
+        if validator is None:
+            schema = find(self.document, place)
+            is_reference = is_object(schema) and "$ref" in schema and schema.keys() <= _OF_REFERENCE
+            target = referred(schema["$ref"]) if is_reference else place
+            validator = self._validators.get(target) or self.compile({"$ref": _BASE + reference(target)})
+            if len(self._validators) + 2 > CAPACITY:
+                self._validators.clear()
+            self._validators[target] = self._validators[place] = validator
+        return validator
 
     def is_valid(self, place: Path, value: Any) -> bool:
         """Whether the subschema at a path accepts a value."""
@@ -113,4 +120,14 @@ class Engine:
         return validator
 
 
+CAPACITY: Final = 1024
+"""The maximum number of validators that an engine keeps: that of a large union takes a megabyte, and a schema has thousands of places."""
+
 _BASE: Final = "urn:document"
+_OF_REFERENCE: Final = frozenset(
+    {
+        *("$ref", "description", "title", "default", "x-capability", "x-null", "x-deserialize-default-on-error"),
+        *("x-deserialize-default-on-null", "x-deserialize-skip-invalid-items"),
+    }
+)
+"""Keywords of a subschema that accepts what the one accepts to which it refers."""

@@ -15,7 +15,7 @@ from .contract import Path
 from .discriminators import SCALARS, Discriminator, Unions, constants, is_null, key_of
 from .errors import describe, quote
 from .json_types import is_array, is_object
-from .pointers import referred, schema_pointer
+from .pointers import find, referred, schema_pointer
 
 if TYPE_CHECKING:
     from .engine import Engine, Validator
@@ -433,10 +433,7 @@ class Explainer:
 
     def at(self, place: Sequence[str | int]) -> Any:
         """The subschema at a path."""
-        node: Any = self.schema
-        for part in place:
-            node = node[int(part)] if is_array(node) else node[str(part)]
-        return node
+        return find(self.schema, place)
 
 
 _ARTICLES = {

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 from urllib.parse import quote, unquote
+
+from .json_types import is_array
 
 
 def json_pointer(path: Iterable[str | int]) -> str:
@@ -29,3 +32,11 @@ def reference(place: Iterable[str | int]) -> str:
 def referred(reference: str) -> tuple[str, ...]:
     """The path that a reference within the schema points to."""
     return steps(unquote(reference))
+
+
+def find(document: Any, place: Iterable[str | int]) -> Any:
+    """The subschema of a document at a path. Raises `KeyError` or `IndexError` if there is none."""
+    node: Any = document
+    for step in place:
+        node = node[int(step)] if is_array(node) else node[str(step)]
+    return node

@@ -52,7 +52,7 @@ def _join_finite(forms: Forms, parts: tuple[Formula, ...]) -> tuple[Formula, ...
     rest: list[Formula] = []
     for part in parts:
         scalars = forms.as_scalars(part)
-        union = scalars if total is None or scalars is None else _union(total, scalars)
+        union = scalars if total is None or scalars is None else _join(total, scalars)
         if scalars is None or union is None:
             rest.append(part)
         else:
@@ -63,7 +63,7 @@ def _join_finite(forms: Forms, parts: tuple[Formula, ...]) -> tuple[Formula, ...
     return (finite_set, *(part for part in rest if part is not finite_set))
 
 
-def _union(one: Constraints, other: Constraints) -> Constraints | None:
+def _join(one: Constraints, other: Constraints) -> Constraints | None:
     strings: frozenset[str] | None = frozenset()
     numbers: frozenset[Fraction] | None = frozenset()
     for each in (one, other):

@@ -15,7 +15,7 @@ from schema_inclusion.constraints import Constraints
 from schema_inclusion.formula import Formula, Kind
 from schema_inclusion.objects import Decider, split_conjunction
 from schema_inclusion.results import EMPTY, Empty, Result, Satisfied, Unknown, collect, combine_doubts
-from schema_inclusion.values import Json, same
+from schema_inclusion.values import Json, is_equal
 
 LONGEST: Final = 2_000
 MOST_DISTINCT: Final = 60
@@ -148,10 +148,10 @@ def _match(prover: Decider, constraints: Constraints, choices: list[list[Json] |
 
     def place(index: int, visited_values: list[Json]) -> bool:
         for value in choices[index] or ():
-            if any(same(value, each) for each in visited_values):
+            if any(is_equal(value, each) for each in visited_values):
                 continue
             visited_values.append(value)
-            owner_index = next((at for at, (each, _) in enumerate(owner) if same(each, value)), None)
+            owner_index = next((at for at, (each, _) in enumerate(owner) if is_equal(each, value)), None)
             if owner_index is None:
                 owner.append((value, index))
                 return True

@@ -29,11 +29,11 @@ from schema_inclusion.syntax import (
     Ranges,
     Repeat,
     Sequence,
-    mapped,
+    clip_ranges,
+    join_ranges,
+    map_parts,
     repeat,
-    union,
     walk,
-    within,
 )
 
 ASTRAL: Final = ((0x10000, LAST),)
@@ -49,7 +49,7 @@ class Inexact(Exception):
 
 def to_characters(node: Node) -> Node:
     """Translate to the pattern over characters that matches the same texts. Raises `Inexact`."""
-    has_halves = any(isinstance(each, Chars) and within(each.ranges, *SURROGATES) for each in walk(node))
+    has_halves = any(isinstance(each, Chars) and clip_ranges(each.ranges, *SURROGATES) for each in walk(node))
     if not has_halves and not any(isinstance(each, Boundary | Ahead | Behind) for each in walk(node)):
         return node  # it meets no half, wherever it starts
     if any(isinstance(each, BackReference) for each in walk(node)):
@@ -63,7 +63,7 @@ def to_characters(node: Node) -> Node:
 
 def drop_pairs(node: Node) -> Node:
     """The pattern for texts without characters of two code units."""
-    return Chars(_drop_halves(node.ranges)) if isinstance(node, Chars) else mapped(node, drop_pairs)
+    return Chars(_drop_halves(node.ranges)) if isinstance(node, Chars) else map_parts(node, drop_pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,13 +163,13 @@ def _split_chars(ranges: Ranges) -> _Ways:
 
 
 def _drop_halves(ranges: Ranges) -> Ranges:
-    return (*within(ranges, 0, SURROGATES[0] - 1), *within(ranges, SURROGATES[1] + 1, LAST))
+    return (*clip_ranges(ranges, 0, SURROGATES[0] - 1), *clip_ranges(ranges, SURROGATES[1] + 1, LAST))
 
 
 def _holds(ranges: Ranges, halves: tuple[int, int]) -> bool:
     """Whether the ranges contain all of the surrogates `halves`. Raises `Inexact` if they contain only some of them."""
-    overlap = within(ranges, *halves)
-    if overlap and union(overlap) != (halves,):
+    overlap = clip_ranges(ranges, *halves)
+    if overlap and join_ranges(overlap) != (halves,):
         raise Inexact
     return bool(overlap)
 
@@ -207,7 +207,7 @@ def _look_behind(part: Node, positive: bool) -> _Ways:
     ways = _find_ways(part)
     if isinstance(part, Chars):
         before = [each.ranges for each in (ways.whole,) if isinstance(each, Chars)]
-        ranges = union(pair for each in (*before, ASTRAL if ways.middle_end is not None else ()) for pair in each)
+        ranges = join_ranges(pair for each in (*before, ASTRAL if ways.middle_end is not None else ()) for pair in each)
         middle = EMPTY if (ways.start_middle is not None) is positive else None
         return _Ways(Behind(Chars(ranges), positive), middle=middle)
     if ways.whole is None or ways.start_middle is not None or ways.middle_end is not None or ways.middle is not None:
@@ -253,7 +253,7 @@ def _alternate_nodes(*parts: Node | None) -> Node | None:
         )
     chars = [each for each in unique_branches if isinstance(each, Chars)]
     if len(chars) > 1:
-        unique_branches = {Chars(union(pair for each in chars for pair in each.ranges)): None} | {
+        unique_branches = {Chars(join_ranges(pair for each in chars for pair in each.ranges)): None} | {
             each: None for each in unique_branches if not isinstance(each, Chars)
         }
     branches = list(unique_branches)

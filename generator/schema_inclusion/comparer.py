@@ -19,7 +19,7 @@ from schema_inclusion.document import (
     SchemaDocument,
     Target,
     UnknownDialect,
-    dialect_of,
+    find_dialect,
     find_shared,
     find_unplaced,
     list_references,
@@ -34,7 +34,7 @@ from schema_inclusion.inclusion import Prover
 from schema_inclusion.normal import Normaliser
 from schema_inclusion.results import Empty, Result, Satisfied, Unknown
 from schema_inclusion.validation import DocumentValidator, ReferenceValidator, is_schema, locate_fault
-from schema_inclusion.values import Json, as_json, same
+from schema_inclusion.values import Json, as_json, is_equal
 from schema_inclusion.witness import Checker, find_witness, write_fractions
 
 STEPS: Final = 25_000
@@ -152,7 +152,7 @@ class Comparer:
             for each in (self._old, self._new)
             if each is not None
         ]
-        self._equal_roots = same(old, new)
+        self._equal_roots = is_equal(old, new)
         if self._old is not None and self._new is not None and not self._equal_roots:
             self._shared = find_shared(self._old, self._new)
             self._normal.twins |= {id(new): Target(old, self._old.scope) for old, new in self._shared.values()}
@@ -168,7 +168,7 @@ class Comparer:
         self, root: Json, side: str, unnamed: Dialect | None, schemas: tuple[dict[str, Json], ...]
     ) -> SchemaDocument | None:
         try:
-            dialect = dialect_of(root, unnamed)
+            dialect = find_dialect(root, unnamed)
         except UnknownDialect as fault:
             self._fault = self._fault or f"The {side} schema is written in a dialect that is not understood: {fault}."
             return None
@@ -241,7 +241,7 @@ class Comparer:
             return None
         conjuncts, parts = _list_conjuncts(ours.schema), _list_conjuncts(theirs.schema)
         if len(conjuncts) * len(parts) > MOST_JOINED or not all(
-            any(same(each, part) for each in conjuncts) for part in parts
+            any(is_equal(each, part) for each in conjuncts) for part in parts
         ):
             return None
         if not self._equal_roots and any(each not in self._shared for part in parts for each in list_references(part)):

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from schema_inclusion.constraints import Constraints
 from schema_inclusion.formula import Constant, Kind, Kinds
-from schema_inclusion.values import Json, number_of, spelled
+from schema_inclusion.values import Json, number_of, to_number
 
 Constants: TypeAlias = frozenset[Constant]
 
@@ -29,7 +29,7 @@ def to_value(constant: Constant) -> Json:
     """The JSON value of a constant."""
     kind, value = constant
     if isinstance(value, Fraction):
-        spelling = spelled(value)
+        spelling = to_number(value)
         assert spelling is not None, "constants are made from values"
         return spelling
     return value if kind == Kind.STRING else None if kind == Kind.NULL else kind == Kind.TRUE

@@ -145,7 +145,7 @@ def _is_elsewhere(reference: str) -> bool:
     return fragment.startswith(("/", "%")) and not _PLACE_OF_SCHEMA.fullmatch(unquote(fragment))
 
 
-def dialect_of(root: Json, unnamed: Dialect | None = None) -> Dialect:
+def find_dialect(root: Json, unnamed: Dialect | None = None) -> Dialect:
     """The dialect that a document names; otherwise `unnamed`, or the dialect that its keywords indicate, by default 2020-12.
 
     Raises `UnknownDialect`.
@@ -260,7 +260,7 @@ def open_document(
 
     Raises `UnknownDialect`.
     """
-    effective_dialect = dialect_of(root) if dialect is None else dialect
+    effective_dialect = find_dialect(root) if dialect is None else dialect
     schema_objects = tuple(list_schemas(root)) if schemas is None else schemas
     resource = _make_resource(root, effective_dialect)
     registry = _make_registry(resource, schema_objects)
@@ -392,13 +392,13 @@ def find_unplaced(document: SchemaDocument) -> Iterator[Json]:
             pending.append((target.schema, target.scope))
 
 
-def only_dynamic_target(scope: Scope, reference: str) -> bool:
+def has_only_dynamic_target(scope: Scope, reference: str) -> bool:
     """Whether a dynamic reference can only have one target in the document."""
     name = reference.rpartition("#")[2]
     return scope.resource in scope.anchors.resources and scope.anchors.dynamic[name] <= 1
 
 
-def only_recursive_target(scope: Scope) -> bool:
+def has_only_recursive_target(scope: Scope) -> bool:
     """Whether a recursive reference of 2019-09 can only have the resource that contains it as its target."""
     return scope.resource in scope.anchors.resources and scope.anchors.recursive <= 1
 
@@ -442,4 +442,4 @@ def names_one_of_several(scope: Scope, reference: str) -> bool:
     name = reference.rpartition("#")[2]
     if scope.dialect is not Dialect.DRAFT_2020_12 or "#" not in reference or not name or name.startswith("/"):
         return False
-    return not only_dynamic_target(scope, reference)
+    return not has_only_dynamic_target(scope, reference)

@@ -24,7 +24,7 @@ from schema_inclusion.once import spend
 from schema_inclusion.regex import may_backtrack
 from schema_inclusion.spelling import in_python, in_rust
 from schema_inclusion.syntax import UnsupportedPattern
-from schema_inclusion.values import exact
+from schema_inclusion.values import to_exact
 
 LONGEST_AT_ONCE: Final = 20
 """The maximum length of texts that `re` matches, whatever the pattern."""
@@ -39,7 +39,7 @@ CHARACTERS_A_STEP: Final = 100_000
 
 
 @lru_cache(maxsize=1024)
-def compiled(pattern: str) -> re.Pattern[str]:
+def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Compile a pattern for Python. Raises `re.error` if Python cannot match it as ECMA-262 does."""
     try:
         return re.compile(in_python(pattern), re.ASCII)
@@ -67,7 +67,7 @@ def _make_engine(pattern: str, limit: int) -> tuple[jsonschema_rs.Validator, boo
 
 def _is_found(pattern: str, text: str) -> bool:
     if len(text) <= LONGEST_AT_ONCE or not may_backtrack(pattern):
-        return compiled(pattern).search(text) is not None
+        return compile_pattern(pattern).search(text) is not None
     magnitude = len(text).bit_length()
     limit = max(MOST_BACKTRACKS >> max(0, magnitude - 10), 1 << min(magnitude + 1, 16))
     engine, is_linear = _make_engine(pattern, limit)
@@ -80,12 +80,12 @@ def _is_found(pattern: str, text: str) -> bool:
     return error is None
 
 
-def _pattern(validator: Any, pattern: str, instance: Any, _schema: Any) -> Iterator[Any]:
+def _check_pattern(validator: Any, pattern: str, instance: Any, _schema: Any) -> Iterator[Any]:
     if validator.is_type(instance, "string") and not _is_found(pattern, instance):
         yield jsonschema.exceptions.ValidationError(f"{instance!r} does not match {pattern!r}")
 
 
-def _pattern_properties(validator: Any, patterns: Any, instance: Any, _schema: Any) -> Iterator[Any]:
+def _check_pattern_properties(validator: Any, patterns: Any, instance: Any, _schema: Any) -> Iterator[Any]:
     if not validator.is_type(instance, "object"):
         return
     for pattern, inner in patterns.items():
@@ -94,7 +94,7 @@ def _pattern_properties(validator: Any, patterns: Any, instance: Any, _schema: A
                 yield from validator.descend(value, inner, path=name, schema_path=pattern)
 
 
-def _additional_properties(validator: Any, demand: Any, instance: Any, schema: Any) -> Iterator[Any]:
+def _check_additional_properties(validator: Any, demand: Any, instance: Any, schema: Any) -> Iterator[Any]:
     if not validator.is_type(instance, "object"):
         return
     patterns = schema.get("patternProperties", {})
@@ -108,18 +108,18 @@ def _additional_properties(validator: Any, demand: Any, instance: Any, schema: A
 
 
 def _to_fraction(value: int | float) -> Fraction:
-    number = exact(value)
+    number = to_exact(value)
     if number is None:
         raise ValueError(f"{value} is not a number of JSON")
     return number
 
 
-def _multiple_of(validator: Any, step: Any, instance: Any, _schema: Any) -> Iterator[Any]:
+def _check_multiple_of(validator: Any, step: Any, instance: Any, _schema: Any) -> Iterator[Any]:
     if validator.is_type(instance, "number") and (_to_fraction(instance) / _to_fraction(step)).denominator != 1:
         yield jsonschema.exceptions.ValidationError(f"{instance!r} is not a multiple of {step!r}")
 
 
-def _written_integer(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Any]:
+def _check_written_integer(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[Any]:
     if value == "draft-04" and isinstance(instance, float) and validator.is_type(instance, "integer"):
         yield jsonschema.exceptions.ValidationError(f"{instance!r} is written with a fraction")
 
@@ -141,17 +141,17 @@ def _make_format(formats: frozenset[str]) -> Callable[[Any, Any, Any, Any], Iter
 
 
 @cache
-def reading_as_ecma(plain: Any, formats: frozenset[str] | None = None) -> Any:
+def make_ecma_validators(plain: Any, formats: frozenset[str] | None = None) -> Any:
     """The class of validators with these keywords instead of its own. It asserts the formats; `None` leaves `format` unchanged.
 
     A validator raises `re.error` if Python cannot match a pattern as ECMA-262 does.
     """
     extend: Any = getattr(jsonschema.validators, "extend")  # noqa: B009 - it has no types
     keywords: dict[str, Any] = {
-        "pattern": _pattern,
-        "patternProperties": _pattern_properties,
-        "additionalProperties": _additional_properties,
-        "multipleOf": _multiple_of,
-        "x-integer": _written_integer,
+        "pattern": _check_pattern,
+        "patternProperties": _check_pattern_properties,
+        "additionalProperties": _check_additional_properties,
+        "multipleOf": _check_multiple_of,
+        "x-integer": _check_written_integer,
     }
     return extend(plain, keywords if formats is None else {**keywords, "format": _make_format(formats)})

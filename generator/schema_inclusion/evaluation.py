@@ -34,7 +34,7 @@ from schema_inclusion.formula import (
     Unique,
 )
 from schema_inclusion.patterns import matches
-from schema_inclusion.values import Json, all_distinct, exact, number_of
+from schema_inclusion.values import Json, are_distinct, number_of, to_exact
 
 
 def find_kind(value: Json) -> Kinds:
@@ -45,7 +45,7 @@ def find_kind(value: Json) -> Kinds:
         case bool():
             return Kind.TRUE if value else Kind.FALSE
         case int() | float():
-            number = exact(value)
+            number = to_exact(value)
             if number is None:
                 return Kind.NONE
             return Kind.INTEGER if number.denominator == 1 else Kind.FRACTION
@@ -170,6 +170,6 @@ def _evaluate(forms: Forms, formula: Formula, value: Json, cache: _Known) -> boo
             verdicts = {_is_inside(amount, low, high) for amount in range(least, most + 1)}
             return True if not isinstance(value, list) else verdicts.pop() if len(verdicts) == 1 else None
         case Unique(positive):
-            return not isinstance(value, list) or all_distinct(value) == positive
+            return not isinstance(value, list) or are_distinct(value) == positive
         case _:
             assert_never(formula)

@@ -36,7 +36,7 @@ from schema_inclusion.formula import (
     Types,
     Unique,
 )
-from schema_inclusion.values import Json, exact, number_of
+from schema_inclusion.values import Json, number_of, to_exact
 
 _F = TypeVar("_F", bound=Formula)
 
@@ -44,7 +44,7 @@ LARGEST_CONSTANT = 5_000
 """The maximum number of values inside a constant; a larger one becomes opaque."""
 
 
-def _nowhere(place: int) -> Formula:
+def _refuse_place(place: int) -> Formula:
     raise AssertionError(f"nothing unfolds place {place}")
 
 
@@ -64,7 +64,7 @@ class Forms:
     _doubts: dict[tuple[Formula, Formula, str], Opaque] = field(
         default_factory=dict[tuple[Formula, Formula, str], Opaque]
     )
-    unfold: Callable[[int], Formula] = field(default=_nowhere)
+    unfold: Callable[[int], Formula] = field(default=_refuse_place)
     _facts: dict[Formula, Constraints] = field(default_factory=dict[Formula, Constraints])
     top: Types = field(init=False)
     bottom: Types = field(init=False)
@@ -287,9 +287,9 @@ class Forms:
             return otherwise
         bodies = set(own_cases.values())
         if bodies == {self.bottom}:
-            return self.all_of(otherwise, self.member(tag, self.negate(self.among(own_cases))))
+            return self.all_of(otherwise, self.member(tag, self.negate(self.one_of(own_cases))))
         if len(bodies) == 1 and otherwise is self.bottom:
-            tag_member = self.member(tag, self.among(own_cases))
+            tag_member = self.member(tag, self.one_of(own_cases))
             return self._restrict(Kind.OBJECT, self.has(tag), tag_member, next(iter(own_cases.values())))
         ordered = tuple(sorted(own_cases.items(), key=lambda case: rank(case[0])))
         return self._keep((tag, ordered, otherwise), Switch(tag, dict(ordered), otherwise))
@@ -439,12 +439,12 @@ class Forms:
                 for name, each in value.items():
                     parts += [self.has(name), self.member(name, self._constant(each, room, depth + 1))]
                 return self._restrict(Kind.OBJECT, *parts)
-            case float() if exact(value) is None:
+            case float() if to_exact(value) is None:
                 return self.opaque("a constant is not a number that JSON knows")
             case _:
                 return self.enumeration([value])
 
-    def among(self, constants: Iterable[Constant]) -> Formula:
+    def one_of(self, constants: Iterable[Constant]) -> Formula:
         """The value is one of the constants."""
         return self.enumeration(to_value(constant) for constant in constants)
 

@@ -208,9 +208,9 @@ class Prover:
             yield from ((part,) for part in clause.parts)
             return
         for constant, case in clause.cases.items():
-            tag_member = forms.member(clause.tag, forms.among([constant]))
+            tag_member = forms.member(clause.tag, forms.one_of([constant]))
             yield forms.all_of(forms.types(Kind.OBJECT), forms.has(clause.tag), tag_member), case
-        yield forms.member(clause.tag, forms.negate(forms.among(clause.cases))), clause.otherwise
+        yield forms.member(clause.tag, forms.negate(forms.one_of(clause.cases))), clause.otherwise
 
     # Leaves.
 

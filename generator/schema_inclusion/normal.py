@@ -21,10 +21,10 @@ from schema_inclusion.document import (
     Target,
     enter,
     find_outermost_published,
+    has_only_dynamic_target,
+    has_only_recursive_target,
     in_another_dialect,
     names_one_of_several,
-    only_dynamic_target,
-    only_recursive_target,
     resolve,
     walk_schemas,
 )
@@ -176,10 +176,10 @@ class Normaliser:
     def resolve(self, keyword: str, reference: Json, scope: Scope) -> Target | str:
         """Resolve `$ref`, `$dynamicRef` or `$recursiveRef` to its target, or return the reason why that is not possible."""
         text = str(reference)
-        if keyword == "$dynamicRef" and not only_dynamic_target(scope, text):
+        if keyword == "$dynamicRef" and not has_only_dynamic_target(scope, text):
             outermost = find_outermost_published(scope, "$dynamicAnchor", text.partition("#")[2])
             return outermost or "a dynamic reference may mean several places"
-        if keyword == "$recursiveRef" and (reference != "#" or not only_recursive_target(scope)):
+        if keyword == "$recursiveRef" and (reference != "#" or not has_only_recursive_target(scope)):
             outermost = find_outermost_published(scope, "$recursiveAnchor", True) if reference == "#" else None
             return outermost or "a recursive reference may mean several places"
         if names_one_of_several(scope, text):
@@ -297,7 +297,7 @@ def _follow(at: _Keyword, keyword: str = "$ref") -> Formula:
 # Scalars.
 
 
-def _type(at: _Keyword) -> Formula:
+def _read_type(at: _Keyword) -> Formula:
     kinds = Kind.NONE
     for name in at.value if isinstance(at.value, list) else [at.value]:
         if not isinstance(name, str) or name not in _KINDS:
@@ -315,13 +315,13 @@ def _limit(at: _Keyword, *, upper: bool) -> Formula:
     return at.forms.bound(_require_number(at.value), upper=upper, strict=strict)
 
 
-def _multiple_of(at: _Keyword) -> Formula:
+def _read_multiple_of(at: _Keyword) -> Formula:
     if _require_number(at.value) <= 0:
         raise Malformed
     return at.forms.multiple(_require_number(at.value))
 
 
-def _pattern(at: _Keyword) -> Formula:
+def _read_pattern(at: _Keyword) -> Formula:
     if not isinstance(at.value, str):
         raise Malformed
     return at.forms.matches(at.value)
@@ -341,13 +341,13 @@ def _prefix_items(at: _Keyword) -> Formula:
     )
 
 
-def _items(at: _Keyword) -> Formula:
+def _read_items(at: _Keyword) -> Formula:
     if at.scope.dialect is Dialect.DRAFT_2020_12:
         return at.forms.items(len(_require_list(at.schema.get("prefixItems", []))), at.read_inside(at.value))
     return _prefix_items(at) if isinstance(at.value, list) else at.forms.items(0, at.read_inside(at.value))
 
 
-def _additional_items(at: _Keyword) -> Formula:
+def _read_additional_items(at: _Keyword) -> Formula:
     items = at.schema.get("items")
     return at.forms.items(len(items), at.read_inside(at.value)) if isinstance(items, list) else at.forms.top
 
@@ -362,7 +362,7 @@ def _contains(at: _Keyword) -> Formula:
 # Objects.
 
 
-def _additional_properties(at: _Keyword) -> Formula:
+def _read_additional_properties(at: _Keyword) -> Formula:
     forms = at.forms
     others = forms.all_of(
         forms.types(Kind.STRING),
@@ -372,7 +372,7 @@ def _additional_properties(at: _Keyword) -> Formula:
     return forms.members(others, at.read_inside(at.value))
 
 
-def _dependencies(at: _Keyword) -> Formula:
+def _read_dependencies(at: _Keyword) -> Formula:
     """The formula of what members require of the object: other members, or validity under a schema."""
     forms = at.forms
 
@@ -387,7 +387,7 @@ def _dependencies(at: _Keyword) -> Formula:
 # Combinations.
 
 
-def _if(at: _Keyword) -> Formula:
+def _read_if(at: _Keyword) -> Formula:
     forms = at.forms
     condition = at.read(at.value)
     then, otherwise = at.read(at.schema.get("then", True)), at.read(at.schema.get("else", True))
@@ -395,19 +395,19 @@ def _if(at: _Keyword) -> Formula:
 
 
 _OLDEST: Final[dict[str, _Read]] = {
-    "type": _type,
+    "type": _read_type,
     "enum": lambda at: at.forms.enumeration(_require_list(at.value)),
     "minimum": lambda at: _limit(at, upper=False),
     "maximum": lambda at: _limit(at, upper=True),
-    "multipleOf": _multiple_of,
+    "multipleOf": _read_multiple_of,
     "minLength": lambda at: at.forms.size(Kind.STRING, _require_whole(at.value), None),
     "maxLength": lambda at: at.forms.size(Kind.STRING, 0, _require_whole(at.value)),
-    "pattern": _pattern,
+    "pattern": _read_pattern,
     "format": _format,
     "minItems": lambda at: at.forms.size(Kind.ARRAY, _require_whole(at.value), None),
     "maxItems": lambda at: at.forms.size(Kind.ARRAY, 0, _require_whole(at.value)),
-    "items": _items,
-    "additionalItems": _additional_items,
+    "items": _read_items,
+    "additionalItems": _read_additional_items,
     "uniqueItems": lambda at: at.forms.unique() if at.value is True else at.forms.top,
     "required": lambda at: at.forms.all_of(*map(at.forms.has, _require_names(at.value))),
     "properties": lambda at: at.forms.all_of(
@@ -419,14 +419,14 @@ _OLDEST: Final[dict[str, _Read]] = {
             for pattern, each in _require_table(at.value).items()
         )
     ),
-    "additionalProperties": _additional_properties,
+    "additionalProperties": _read_additional_properties,
     "minProperties": lambda at: at.forms.size(Kind.OBJECT, _require_whole(at.value), None),
     "maxProperties": lambda at: at.forms.size(Kind.OBJECT, 0, _require_whole(at.value)),
     "allOf": lambda at: at.forms.all_of(*at.read_all()),
     "anyOf": lambda at: at.forms.any_of(*at.read_all()),
     "oneOf": lambda at: require_exactly_one(at.forms, tuple(at.read_all())),
     "not": lambda at: at.forms.negate(at.read(at.value)),
-    "dependencies": _dependencies,
+    "dependencies": _read_dependencies,
 }
 _LEGACY: Final[dict[str, _Read]] = {
     **_OLDEST,
@@ -439,9 +439,9 @@ _LEGACY: Final[dict[str, _Read]] = {
 _MODERN: Final[dict[str, _Read]] = {
     "$ref": _follow,
     **{keyword: read for keyword, read in _LEGACY.items() if keyword != "dependencies"},
-    "if": _if,
-    "dependentRequired": _dependencies,
-    "dependentSchemas": _dependencies,
+    "if": _read_if,
+    "dependentRequired": _read_dependencies,
+    "dependentSchemas": _read_dependencies,
     "unevaluatedProperties": lambda at: unevaluated.read_properties(
         at.reader, at.read_inside(at.value), at.schema, at.scope
     ),
@@ -450,7 +450,7 @@ _MODERN: Final[dict[str, _Read]] = {
 _KEYWORDS: Final[dict[Dialect, dict[str, _Read]]] = {
     Dialect.DRAFT_04: _OLDEST,
     Dialect.DRAFT_06: _LEGACY,
-    Dialect.DRAFT_07: {**_LEGACY, "if": _if},
+    Dialect.DRAFT_07: {**_LEGACY, "if": _read_if},
     Dialect.DRAFT_2019_09: {**_MODERN, "$recursiveRef": lambda at: _follow(at, "$recursiveRef")},
     Dialect.DRAFT_2020_12: {
         **{keyword: read for keyword, read in _MODERN.items() if keyword != "additionalItems"},

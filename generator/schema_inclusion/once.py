@@ -1,7 +1,7 @@
 """Make `jsonschema` validators that validate the target of a reference once for each value, within a step budget.
 
 A schema of a few lines can lead to one definition along exponentially many paths: forty levels of `allOf: [{$ref: next}, {$ref: next}]`
-are 2^40. Inside `remembering`, the result of a reference for a value is cached, and reused wherever the two occur again.
+are 2^40. Inside `cache_references`, the result of a reference for a value is cached, and reused wherever the two occur again.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def spend(steps: int = 1) -> None:
 
 
 @contextmanager
-def remembering(
+def cache_references(
     *, most_errors: int, is_dynamic: bool, allowance: Allowance | None = None, compiled: Compiled | None = None
 ) -> Generator[None]:
     """Cache the results of references while a value is validated.
@@ -174,8 +174,8 @@ def remembering(
 
 
 @cache
-def following_once(plain: Any) -> Any:
-    """The class of validators that cache the results of references. Outside `remembering`, they work as before."""
+def make_caching_validators(plain: Any) -> Any:
+    """The class of validators that cache the results of references. Outside `cache_references`, they work as before."""
     extend: Any = getattr(jsonschema.validators, "extend")  # noqa: B009 - it has no types
     implementations = plain.VALIDATORS
     keywords: dict[str, _Keyword] = {"$ref": _follow}

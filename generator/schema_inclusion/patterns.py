@@ -52,7 +52,7 @@ class TooHard:
 
 @dataclass(frozen=True, slots=True)
 class TooLong:
-    """The search needs more steps: call `example_at_length`."""
+    """The search needs more steps: call `find_long_example`."""
 
 
 Answer: TypeAlias = Example | NoText | TooHard
@@ -67,13 +67,13 @@ def matches(pattern: str, text: str) -> bool | None:
 
 
 @lru_cache(maxsize=4096)
-def example(wanted: Wanted) -> Answer | TooLong:
+def find_example(wanted: Wanted) -> Answer | TooLong:
     """A shortest text that satisfies the search, or that there is none."""
     return NoText() if set(wanted.matching) & set(wanted.failing) else _answer(wanted, STEPS, TooLong())
 
 
 @lru_cache(maxsize=256)
-def example_at_length(wanted: Wanted) -> Answer:
+def find_long_example(wanted: Wanted) -> Answer:
     """The same search with more steps."""
     return _answer(wanted, MOST_STEPS, TooHard("comparing patterns went over its budget"))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from schema_inclusion.spelling import characters
+from schema_inclusion.spelling import parse_characters
 from schema_inclusion.syntax import (
     WORD,
     Ahead,
@@ -24,9 +24,9 @@ from schema_inclusion.syntax import (
     Repeat,
     Sequence,
     UnsupportedPattern,
-    mapped,
+    join_ranges,
+    map_parts,
     of,
-    union,
     walk,
 )
 
@@ -46,7 +46,7 @@ def _expand_boundary(*, present: bool) -> Choice:
 @lru_cache(maxsize=4096)
 def read(pattern: str) -> Node:
     """Parse a pattern over characters, without groups and boundaries, with look-behind of one character. Raises `UnsupportedPattern`."""
-    return _make_regular(_replace_references(characters(pattern)))
+    return _make_regular(_replace_references(parse_characters(pattern)))
 
 
 def _replace_references(node: Node) -> Node:
@@ -110,7 +110,7 @@ def _insert_text(node: Node, number: int, text: str) -> Node:
         case BackReference(own) | Group(_, own) if own == number:
             return Sequence(tuple(Chars(of(character)) for character in text))
         case _:
-            return mapped(node, lambda part: _insert_text(part, number, text))
+            return map_parts(node, lambda part: _insert_text(part, number, text))
 
 
 def _make_regular(node: Node) -> Node:
@@ -130,7 +130,7 @@ def _make_regular(node: Node) -> Node:
         case Group(part):
             return _make_regular(part)
         case _:
-            return mapped(node, _make_regular)
+            return map_parts(node, _make_regular)
 
 
 def _require_one_character(node: Node) -> Ranges:
@@ -139,7 +139,7 @@ def _require_one_character(node: Node) -> Ranges:
         case Chars(ranges):
             return ranges
         case Choice(parts):
-            return union(each for part in parts for each in _require_one_character(part))
+            return join_ranges(each for part in parts for each in _require_one_character(part))
         case _:
             raise UnsupportedPattern("it looks behind for more than one character")
 

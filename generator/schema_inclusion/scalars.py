@@ -12,9 +12,18 @@ from schema_inclusion.budget import Budget
 from schema_inclusion.conjunction import number_fits
 from schema_inclusion.constraints import Constraints
 from schema_inclusion.formula import Kind
-from schema_inclusion.patterns import Example, NoText, TooHard, TooLong, Wanted, example, example_at_length, matches
+from schema_inclusion.patterns import (
+    Example,
+    NoText,
+    TooHard,
+    TooLong,
+    Wanted,
+    find_example,
+    find_long_example,
+    matches,
+)
 from schema_inclusion.results import EMPTY, Result, Satisfied, Unknown
-from schema_inclusion.values import spelled
+from schema_inclusion.values import to_number
 
 MOST_TRIED: Final = 2_000
 _EXACT: Final = 2**53
@@ -46,7 +55,7 @@ def find_number(constraints: Constraints) -> Result:
 
 
 def _write(value: Fraction) -> Result:
-    result = spelled(value)
+    result = to_number(value)
     return Unknown("a number has no exact decimal spelling") if result is None else Satisfied(result)
 
 
@@ -129,10 +138,10 @@ def find_string(constraints: Constraints, budget: Budget) -> Result:
         high,
         constraints.not_strings,
     )
-    answer = example(query)
+    answer = find_example(query)
     if isinstance(answer, TooLong):
         answer = (
-            example_at_length(query)
+            find_long_example(query)
             if budget.may_search_at_length()
             else TooHard("comparing patterns went over its budget")
         )

@@ -60,7 +60,7 @@ _ALIKE: Final = re.compile(
 """The syntax that every engine reads alike."""
 
 
-def characters(pattern: str) -> Node:
+def parse_characters(pattern: str) -> Node:
     """Parse a pattern over characters. Raises `UnsupportedPattern`; `InvalidPattern` if it is invalid in ECMA-262."""
     try:
         return _to_characters(parse(pattern))
@@ -89,7 +89,7 @@ def in_rust(pattern: str) -> Spelling:
 
 def in_python(pattern: str) -> str:
     """Translate a pattern for `re` with the flag `ASCII`. Raises `UnsupportedPattern`; `InvalidPattern` if it is invalid in ECMA-262."""
-    node = characters(pattern)
+    node = parse_characters(pattern)
     if any(isinstance(each, Chars) and each.properties for each in walk(node)):
         raise UnsupportedPattern("it asks for the properties of characters")
     return _spell(node, "re")

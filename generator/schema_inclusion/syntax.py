@@ -36,7 +36,7 @@ class InvalidPattern(UnsupportedPattern):
     """A text that is not an ECMA-262 pattern; the message names the construct and its position."""
 
 
-def union(ranges: Iterable[tuple[int, int]]) -> Ranges:
+def join_ranges(ranges: Iterable[tuple[int, int]]) -> Ranges:
     """Sort the ranges and merge those that touch."""
     result: list[tuple[int, int]] = []
     for low, high in sorted(ranges):
@@ -51,7 +51,7 @@ def complement(ranges: Iterable[tuple[int, int]], last: int = LAST) -> Ranges:
     """The characters outside the ranges, without surrogates; with them if `last` is that of UTF-16 code units."""
     gaps: list[tuple[int, int]] = []
     following = 0
-    for low, high in union((*ranges, SURROGATES) if last == LAST else ranges):
+    for low, high in join_ranges((*ranges, SURROGATES) if last == LAST else ranges):
         if following < low:
             gaps.append((following, low - 1))
         following = high + 1
@@ -60,19 +60,21 @@ def complement(ranges: Iterable[tuple[int, int]], last: int = LAST) -> Ranges:
     return tuple(gaps)
 
 
-def within(ranges: Iterable[tuple[int, int]], low: int, high: int) -> Ranges:
+def clip_ranges(ranges: Iterable[tuple[int, int]], low: int, high: int) -> Ranges:
     """The part of the ranges between two characters."""
     return tuple((max(low, one), min(high, other)) for one, other in ranges if one <= high and other >= low)
 
 
 def of(text: str) -> Ranges:
     """The characters of a text."""
-    return union((ord(character), ord(character)) for character in text)
+    return join_ranges((ord(character), ord(character)) for character in text)
 
 
 DIGITS: Final[Ranges] = ((48, 57),)
-WORD: Final[Ranges] = union([(48, 57), (65, 90), (95, 95), (97, 122)])
-SPACE: Final[Ranges] = union([*of("\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff"), (0x2000, 0x200A)])
+WORD: Final[Ranges] = join_ranges([(48, 57), (65, 90), (95, 95), (97, 122)])
+SPACE: Final[Ranges] = join_ranges(
+    [*of("\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff"), (0x2000, 0x200A)]
+)
 LINE_ENDS: Final[Ranges] = of("\n\r\u2028\u2029")
 _CLASSES: Final = {"d": DIGITS, "w": WORD, "s": SPACE}
 _CONTROLS: Final = {"t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r"}
@@ -197,10 +199,10 @@ def parse(pattern: str) -> Pattern:
     try:
         return _Reader(pattern, is_unicode=True).pattern()
     except InvalidPattern:
-        return _Reader(_units(pattern), is_unicode=False).pattern()
+        return _Reader(_split_units(pattern), is_unicode=False).pattern()
 
 
-def _units(text: str) -> str:
+def _split_units(text: str) -> str:
     """The UTF-16 code units of a text, each as a character."""
     data = text.encode("utf-16-le", "surrogatepass")
     return "".join(chr(data[at] | data[at + 1] << 8) for at in range(0, len(data), 2))
@@ -250,15 +252,15 @@ class _Reader:
         self.total, self.has_names = len(openings), "(?<" in openings
         node = self.choice()
         if self.at != len(self.text):
-            raise self.invalid(")", "no group is open")
+            raise self.make_error(")", "no group is open")
         for at, name in self.references:
             if name not in self.names:
-                raise self.invalid(f"\\k<{name}>", "no group has this name", at)
+                raise self.make_error(f"\\k<{name}>", "no group has this name", at)
         if self.unsupported:
             raise UnsupportedPattern(self.unsupported)
         return Pattern(_Resolver(self.names).node(node), self.is_unicode)
 
-    def invalid(self, construct: str, reason: str, at: int | None = None) -> InvalidPattern:
+    def make_error(self, construct: str, reason: str, at: int | None = None) -> InvalidPattern:
         """Make the error of a construct; without a position, the error is at the current one."""
         place = self.at if at is None else at
         before = self.text[:place].encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
@@ -293,7 +295,7 @@ class _Reader:
             group_names |= self.alternative
         clash = next(iter(group_names & around), None)
         if clash is not None:
-            raise self.invalid(f"(?<{clash}>", "two groups have this name")
+            raise self.make_error(f"(?<{clash}>", "two groups have this name")
         self.alternative = around | group_names
         self.depth -= 1
         return parts[0] if len(parts) == 1 else Choice(tuple(parts))
@@ -315,9 +317,9 @@ class _Reader:
         sign = self.text[count_start : self.at]
         is_lazy = self.accept("?")
         if _PLACE.match(self.text, start) and not (isinstance(part, Ahead) and not self.is_unicode):
-            raise self.invalid(self.text[start : self.at], "a place cannot be repeated", start)
+            raise self.make_error(self.text[start : self.at], "a place cannot be repeated", start)
         if high is not None and high < low:
-            raise self.invalid(sign, "the counts are out of order", count_start)
+            raise self.make_error(sign, "the counts are out of order", count_start)
         return repeat(part, low, high, lazy=is_lazy)
 
     def quantifier(self) -> tuple[int, int | None] | None:
@@ -338,7 +340,7 @@ class _Reader:
             case "^" | "$":
                 return Edge(character == "^")
             case ".":
-                return Chars(self.outside(LINE_ENDS))
+                return Chars(self.complement_ranges(LINE_ENDS))
             case "(":
                 return self.group(start)
             case "[":
@@ -346,12 +348,12 @@ class _Reader:
             case "\\":
                 return self.escape(start)
             case "*" | "+" | "?":
-                raise self.invalid(character, "there is nothing to repeat", start)
+                raise self.make_error(character, "there is nothing to repeat", start)
             case "{" if (counts := _COUNTS.match(self.text, start)) is not None:
-                raise self.invalid(counts[0], "there is nothing to repeat", start)
+                raise self.make_error(counts[0], "there is nothing to repeat", start)
             case "{" | "}" | "]":
                 if self.is_unicode:
-                    raise self.invalid(character, "it stands alone", start)
+                    raise self.make_error(character, "it stands alone", start)
                 return Chars(of(character))
             case _:
                 return self.literal(character)
@@ -362,7 +364,7 @@ class _Reader:
             return Chars(())
         return Chars(of(character))
 
-    def outside(self, ranges: Ranges) -> Ranges:
+    def complement_ranges(self, ranges: Ranges) -> Ranges:
         """The characters outside the ranges."""
         return complement(ranges, LAST if self.is_unicode else _LAST_UNIT)
 
@@ -376,34 +378,34 @@ class _Reader:
             ("?<!", Behind, False),
         ):
             if self.accept(sign):
-                return kind(self.rest_of_group(start), positive)
+                return kind(self.close_group(start), positive)
         if self.accept("?:"):
-            return self.rest_of_group(start)
+            return self.close_group(start)
         if self.accept("?<"):
             self.groups += 1
             number, name = self.groups, self.name("(?<", start)
             if name in self.alternative:
-                raise self.invalid(f"(?<{name}>", "two groups have this name", start)
+                raise self.make_error(f"(?<{name}>", "two groups have this name", start)
             self.alternative.add(name)
             self.names.setdefault(name, []).append(number)
-            return Group(self.rest_of_group(start), number)
+            return Group(self.close_group(start), number)
         if self.peek() == "?":
             modifiers = _MODIFIERS.match(self.text, self.at + 1)
             if modifiers is None or not _are_flags(modifiers[1] + (modifiers[2] or "")):
                 shapes = ((shape.match(self.text, self.at), reason) for shape, reason in _FOREIGN)
                 construct, reason = next((each[0], reason) for each, reason in shapes if each is not None)
-                raise self.invalid(f"({construct}", reason, start)
+                raise self.make_error(f"({construct}", reason, start)
             self.at = modifiers.end()
             self.unsupported = f"'({self.text[start + 1 : self.at]}' at character {start + 1} sets flags"
-            return self.rest_of_group(start)
+            return self.close_group(start)
         self.groups += 1
         number = self.groups
-        return Group(self.rest_of_group(start), number)
+        return Group(self.close_group(start), number)
 
-    def rest_of_group(self, start: int) -> Node:
+    def close_group(self, start: int) -> Node:
         inner = self.choice()
         if not self.accept(")"):
-            raise self.invalid("(", "the group is not closed", start)
+            raise self.make_error("(", "the group is not closed", start)
         return inner
 
     def name(self, opening: str, start: int) -> str:
@@ -412,7 +414,7 @@ class _Reader:
         raw_name = self.text[self.at : end] if end >= 0 else self.text[self.at :]
         name = _ESCAPED_POINT.sub(lambda point: chr(min(int(point[1] or point[2], 16), LAST)), raw_name)
         if end < 0 or not name.replace("$", "_").replace("\u200c", "_").replace("\u200d", "_").isidentifier():
-            raise self.invalid(f"{opening}{raw_name}", "this is no name of a group", start)
+            raise self.make_error(f"{opening}{raw_name}", "this is no name of a group", start)
         self.at = end + 1
         return name
 
@@ -427,7 +429,7 @@ class _Reader:
         if character == "k" and (self.is_unicode or self.has_names):
             self.take()
             if not self.accept("<"):
-                raise self.invalid("\\k", "a reference names its group: \\k<name>", start)
+                raise self.make_error("\\k", "a reference names its group: \\k<name>", start)
             name = self.name("\\k<", start)
             self.references.append((start, name))
             return self.refer(name, start)
@@ -438,7 +440,7 @@ class _Reader:
                 self.at += len(digits)
                 return self.refer(number, start)
             if self.is_unicode:
-                raise self.invalid(f"\\{digits}", "there is no such group", start)
+                raise self.make_error(f"\\{digits}", "there is no such group", start)
         result = self.character(start)
         return result if isinstance(result, Chars) else self.literal(result)
 
@@ -456,12 +458,12 @@ class _Reader:
         """Parse an escape, in a class or outside, to one character or a class of characters."""
         character = self.take()
         if not character:
-            raise self.invalid("\\", "nothing follows the backslash", start)
+            raise self.make_error("\\", "nothing follows the backslash", start)
         if character in _CONTROLS:
             return _CONTROLS[character]
         if character.lower() in _CLASSES:
             ranges = _CLASSES[character.lower()]
-            return Chars(ranges if character.islower() else self.outside(ranges))
+            return Chars(ranges if character.islower() else self.complement_ranges(ranges))
         if character in "pP" and self.is_unicode:
             return self.property(start)
         if character == "c":
@@ -473,14 +475,14 @@ class _Reader:
         if character == "0":
             return "\0"
         if self.is_unicode and character not in _SYNTAX:
-            raise self.invalid(f"\\{character}", "with the flag u there is no such escape", start)
+            raise self.make_error(f"\\{character}", "with the flag u there is no such escape", start)
         return character
 
     def property(self, start: int) -> Chars:
         end = self.text.find("}", self.at)
         inner = self.text[self.at + 1 : end]
         if self.peek() != "{" or end < 0 or not is_property(inner):
-            raise self.invalid(self.text[start : max(end, self.at) + 1], "there is no such property", start)
+            raise self.make_error(self.text[start : max(end, self.at) + 1], "there is no such property", start)
         self.at = end + 1
         return Chars((), (self.text[start : self.at],))
 
@@ -492,7 +494,7 @@ class _Reader:
             self.take()
             return chr(ord(following) % 32)
         if self.is_unicode:
-            raise self.invalid("\\c", "a letter follows it", start)
+            raise self.make_error("\\c", "a letter follows it", start)
         self.at = start + 1  # a backslash, and then the letter
         return "\\"
 
@@ -503,13 +505,13 @@ class _Reader:
             code = int(digits[0].lstrip("0")[:8] or "0", 16) if digits is not None else LAST + 1
             self.at = digits.end() if digits is not None else self.at
             if code > LAST or not self.accept("}"):
-                raise self.invalid("\\u{", "a code of at most 10FFFF and a brace follow it", start)
+                raise self.make_error("\\u{", "a code of at most 10FFFF and a brace follow it", start)
             return chr(code)
         size = 2 if kind == "x" else 4
         unit = self.hexadecimal(size)
         if unit is None:
             if self.is_unicode:
-                raise self.invalid(f"\\{kind}", f"{size} hexadecimal digits follow it", start)
+                raise self.make_error(f"\\{kind}", f"{size} hexadecimal digits follow it", start)
             return kind
         if self.is_unicode and HIGHS[0] <= unit <= HIGHS[1]:
             before = self.at
@@ -529,7 +531,7 @@ class _Reader:
     def octal(self, first: str, start: int) -> str:
         """Parse an octal code of at most 255."""
         if self.is_unicode:
-            raise self.invalid(f"\\{first}", "with the flag u there is no such escape", start)
+            raise self.make_error(f"\\{first}", "with the flag u there is no such escape", start)
         digits = first
         while len(digits) < (3 if first in "0123" else 2) and self.peek() and self.peek() in "01234567":
             digits += self.take()
@@ -543,7 +545,7 @@ class _Reader:
         properties: list[str] = []
         while not self.accept("]"):
             if not self.peek():
-                raise self.invalid("[", "the class is not closed", start)
+                raise self.make_error("[", "the class is not closed", start)
             begin = self.at
             members = [self.class_part()]
             if self.peek() == "-" and not self.text.startswith("-]", self.at) and self.at + 1 < len(self.text):
@@ -557,12 +559,12 @@ class _Reader:
             for member in members:
                 ranges.extend(of(member) if isinstance(member, str) else member.ranges)
                 properties.extend(() if isinstance(member, str) else member.properties)
-        merged_ranges = union(ranges)
+        merged_ranges = join_ranges(ranges)
         if properties:
             return Chars(merged_ranges, tuple(dict.fromkeys(properties)), negative)
         if self.is_unicode:  # without halves of pairs, which are no characters of a text
             return Chars(complement(merged_ranges) if negative else complement(complement(merged_ranges)))
-        return Chars(self.outside(merged_ranges) if negative else merged_ranges)
+        return Chars(self.complement_ranges(merged_ranges) if negative else merged_ranges)
 
     def range(self, members: list[str | Chars], begin: int) -> tuple[int, int] | None:
         """The range between two characters; `None` if one of them is a class, so that the hyphen is a character of its own."""
@@ -570,10 +572,10 @@ class _Reader:
         text = self.text[begin : self.at]
         if isinstance(first, Chars) or isinstance(last, Chars):
             if self.is_unicode:
-                raise self.invalid(text, "a range is between two characters", begin)
+                raise self.make_error(text, "a range is between two characters", begin)
             return None
         if last < first:
-            raise self.invalid(text, "the range is out of order", begin)
+            raise self.make_error(text, "the range is out of order", begin)
         return ord(first), ord(last)
 
     def class_part(self) -> str | Chars:
@@ -590,9 +592,9 @@ class _Reader:
             self.take()
             return self.control(start, is_class=True)
         if following == "k" and self.has_names and not self.is_unicode:
-            raise self.invalid("\\k", "a class holds no references", start)
+            raise self.make_error("\\k", "a class holds no references", start)
         if self.is_unicode and following and following in "123456789B":
-            raise self.invalid(f"\\{following}", "a class holds no such escape", start)
+            raise self.make_error(f"\\{following}", "a class holds no such escape", start)
         return self.character(start)
 
 
@@ -660,7 +662,7 @@ class _Resolver:
                     self.maybe = around
                 return type(node)(inner, positive)
             case _:
-                return mapped(node, self.node)
+                return map_parts(node, self.node)
 
     def reference(self, reference: _Reference) -> Node:
         to = reference.to
@@ -690,7 +692,7 @@ def walk(node: Node) -> Iterable[Node]:
     return pending
 
 
-def mapped(node: Node, change: Callable[[Node], Node]) -> Node:
+def map_parts(node: Node, change: Callable[[Node], Node]) -> Node:
     """The node with `change` applied to each of its direct parts."""
     match node:
         case Sequence(parts) | Choice(parts):

@@ -131,7 +131,7 @@ def read_properties(reader: Reader, demand: Formula, schema: dict[str, Json], sc
         others = forms.all_of(forms.types(Kind.STRING), *(forms.negate(names) for names in covered))
         return forms.members(others, demand)
 
-    return _guard(reader, schema, scope, rest, "properties")
+    return _guard_applied(reader, schema, scope, rest, "properties")
 
 
 def read_items(reader: Reader, demand: Formula, schema: dict[str, Json], scope: Scope) -> Formula:
@@ -162,10 +162,10 @@ def read_items(reader: Reader, demand: Formula, schema: dict[str, Json], scope: 
         longest = max((length for length in lengths if length is not None), default=0)
         return forms.items(longest, forms.any_of(demand, *contained))
 
-    return _guard(reader, schema, scope, rest, "items")
+    return _guard_applied(reader, schema, scope, rest, "items")
 
 
-def _guard(reader: Reader, schema: dict[str, Json], scope: Scope, rest: _Made, what: str) -> Formula:
+def _guard_applied(reader: Reader, schema: dict[str, Json], scope: Scope, rest: _Made, what: str) -> Formula:
     try:
         return _choose(reader.forms, list(_walk_applied(reader, schema, scope, reader.forms.top, 0, set())), rest)
     except TooTangled:

@@ -18,8 +18,8 @@ import referencing.exceptions
 
 from schema_inclusion.budget import Allowance
 from schema_inclusion.document import Dialect, SchemaDocument, open_document
-from schema_inclusion.ecma import reading_as_ecma
-from schema_inclusion.once import Compiled, TooManySteps, following_once, remembering
+from schema_inclusion.ecma import make_ecma_validators
+from schema_inclusion.once import Compiled, TooManySteps, cache_references, make_caching_validators
 from schema_inclusion.values import Json, with_decimals
 
 _Result = TypeVar("_Result")
@@ -53,7 +53,7 @@ class DocumentValidator:
         root = self.document.root
         if isinstance(root, dict):
             root = {keyword: value for keyword, value in root.items() if keyword != "$schema"}
-        validator = following_once(reading_as_ecma(_find_class(self.document.dialect), self.formats))
+        validator = make_caching_validators(make_ecma_validators(_find_class(self.document.dialect), self.formats))
         return validator(root, registry=self.document.registry)
 
 
@@ -79,7 +79,7 @@ class ReferenceValidator:
         if self.given_up or (around.allowance is not None and around.allowance.is_spent):
             return None
         try:
-            with remembering(
+            with cache_references(
                 most_errors=most_errors,
                 is_dynamic=around.document.is_dynamic,
                 allowance=around.allowance,

@@ -46,30 +46,30 @@ class ExactNumber(float):
         return hash(Fraction(self.text))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, (int, float)) and Fraction(self.text) == exact(other)
+        return isinstance(other, (int, float)) and Fraction(self.text) == to_exact(other)
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
     def __lt__(self, other: float) -> bool:
-        return Fraction(self.text) < _comparable(other)
+        return Fraction(self.text) < _to_comparable(other)
 
     def __le__(self, other: float) -> bool:
-        return Fraction(self.text) <= _comparable(other)
+        return Fraction(self.text) <= _to_comparable(other)
 
     def __gt__(self, other: float) -> bool:
-        return Fraction(self.text) > _comparable(other)
+        return Fraction(self.text) > _to_comparable(other)
 
     def __ge__(self, other: float) -> bool:
-        return Fraction(self.text) >= _comparable(other)
+        return Fraction(self.text) >= _to_comparable(other)
 
     def is_integer(self) -> bool:
         """Always `False`: integers are read as `int`."""
         return False
 
 
-def _comparable(value: float) -> Fraction | float:
-    number = exact(value)
+def _to_comparable(value: float) -> Fraction | float:
+    number = to_exact(value)
     return value if number is None else number
 
 
@@ -83,9 +83,9 @@ def number(text: str) -> int | float:
             return close
         if _is_short(text):
             denoted = Fraction(text)
-            if exact(close) == denoted:
+            if to_exact(close) == denoted:
                 return close
-            exactly = spelled(denoted)
+            exactly = to_number(denoted)
             assert exactly is not None, text
             return exactly
     raise ValueError(f"a number has more than {MOST_DIGITS} digits")
@@ -188,13 +188,13 @@ def as_json(value: Any) -> Json:
             pending += each
         elif isinstance(each, (Decimal, int, float)):
             has_decimals = has_decimals or isinstance(each, Decimal)
-            if _fault(each):
+            if _describe_fault(each):
                 raise ValueError(_locate_fault(value))
     result: Json = _replace(value, Decimal, lambda each: number(str(each))) if has_decimals else value
     return result
 
 
-def _fault(value: Decimal | float) -> str:
+def _describe_fault(value: Decimal | float) -> str:
     """Why a number is not a supported JSON number; empty if it is."""
     if isinstance(value, int):
         return "" if value.bit_length() <= _LONGEST else f"has more than {MOST_DIGITS} digits"
@@ -213,12 +213,12 @@ def _locate_fault(value: Any) -> str:
             pending += [(item, f"{at}/{str(key).replace('~', '~0').replace('/', '~1')}") for key, item in each.items()]
         elif _is_array(each):
             pending += [(item, f"{at}/{index}") for index, item in enumerate(each)]
-        elif isinstance(each, (Decimal, int, float)) and (fault := _fault(each)):
+        elif isinstance(each, (Decimal, int, float)) and (fault := _describe_fault(each)):
             return f"the number at {at!r} {fault}"
     raise AssertionError("there was a fault")
 
 
-def exact(value: int | float) -> Fraction | None:
+def to_exact(value: int | float) -> Fraction | None:
     """The number that the JSON text of `value` denotes; `None` for NaN and infinities.
 
     A float represents its shortest decimal text: `0.1` is one tenth, not the binary number near it.
@@ -230,10 +230,10 @@ def exact(value: int | float) -> Fraction | None:
 
 def number_of(value: Json) -> Fraction | None:
     """The exact value of a JSON number; `None` for any other value."""
-    return exact(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    return to_exact(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
-def spelled(number: Fraction) -> int | float | None:
+def to_number(number: Fraction) -> int | float | None:
     """The Python number whose JSON text denotes `number`; `None` if no decimal does, or if it has too many digits."""
     if number.denominator == 1:
         return number.numerator if number.numerator.bit_length() <= _LONGEST else None
@@ -263,10 +263,10 @@ def as_float(number: Fraction) -> float | None:
         close = float(number)
     except OverflowError:
         return None
-    return close if exact(close) == number else None
+    return close if to_exact(close) == number else None
 
 
-def same(one: Json, other: Json) -> bool:
+def is_equal(one: Json, other: Json) -> bool:
     """Whether two JSON values are equal: numbers by value, `true` is not `1`, members in any order.
 
     Not recursive, so that depth cannot overflow the stack.
@@ -287,14 +287,14 @@ def same(one: Json, other: Json) -> bool:
         elif isinstance(left, bool) or isinstance(right, bool) or left is None or right is None:
             return False
         elif isinstance(left, (int, float)) and isinstance(right, (int, float)):
-            number = exact(left)
-            if number is None or number != exact(right):
+            number = to_exact(left)
+            if number is None or number != to_exact(right):
                 return False
         elif not (isinstance(left, str) and isinstance(right, str) and left == right):
             return False
     return True
 
 
-def all_distinct(values: list[Json]) -> bool:
+def are_distinct(values: list[Json]) -> bool:
     """Whether no two of the values are equal."""
-    return not any(same(left, right) for i, left in enumerate(values) for right in values[:i])
+    return not any(is_equal(left, right) for i, left in enumerate(values) for right in values[:i])

@@ -352,7 +352,7 @@ def test_of_released_terminals_the_latest_are_known(tmp_path: Path, monkeypatch:
             made = await services.answer("terminal/create", shell("true"))
             ids.append(made.terminal_id)
             await services.answer("terminal/release", v1.ReleaseTerminalRequest(**of(ids[-1])))
-        assert list(services.terminals("s") or ()) == ids[3:]
+        assert list(services.list_terminals("s") or ()) == ids[3:]
         await services.close()
 
     run(work)

@@ -32,7 +32,7 @@ def decode_v2(type_: Any, body: Any, at: Any) -> Any:
 
 def place() -> tuple[list[Loss], Any]:
     found: list[Loss] = []
-    return found, Losses(found.append).place("session/update", "update")
+    return found, Losses(found.append).make_place("session/update", "update")
 
 
 def to_v1() -> ToV1:

@@ -27,7 +27,7 @@ def to_v2(request: v1.RequestPermissionRequest) -> tuple[Any, list[str]]:
     """The request in v2, or the error, and the places of what is lost."""
     found: list[Any] = []
     try:
-        place = Losses(found.append).place("session/request_permission")
+        place = Losses(found.append).make_place("session/request_permission")
         body = ToV2().convert("RequestPermissionRequest", to_builtins(request), place)
         made: Any = decode(peers2.Client, v2.RequestPermissionRequest, body, place)
     except RequestError as error:
@@ -39,7 +39,7 @@ def to_v1(request: v2.RequestPermissionRequest) -> tuple[Any, list[str]]:
     """The request in v1, as `to_v2`."""
     found: list[Any] = []
     try:
-        place = Losses(found.append).place("session/request_permission")
+        place = Losses(found.append).make_place("session/request_permission")
         body = ToV1().convert("RequestPermissionRequest", to_builtins(request), place)
         made: Any = decode(peers1.Client, v1.RequestPermissionRequest, body, place)
     except RequestError as error:
@@ -140,7 +140,7 @@ def test_a_request_that_nobody_could_answer_rightly_is_refused() -> None:
 def test_an_unknown_outcome_is_no_consent_in_v1() -> None:
     found: list[Any] = []
     later = v2.decode_as(v2.RequestPermissionResponse, {"outcome": {"outcome": "_later"}})
-    place = Losses(found.append).place("session/request_permission")
+    place = Losses(found.append).make_place("session/request_permission")
     answer = ToV1().convert("RequestPermissionResponse", to_builtins(later), place)
     assert answer == {"outcome": {"outcome": "cancelled"}}
     assert [one.pointer for one in found] == ["/outcome"]

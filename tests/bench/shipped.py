@@ -141,7 +141,7 @@ def record(command: Sequence[str], file: Path) -> None:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=scratch / "work",
-            env=child.environment(scratch),
+            env=child.make_environment(scratch),
         )
         talk(Client(process), scratch / "work")
         assert process.stdin is not None

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from acpgen.input.walk import is_array, is_object
-from acpgen.pointers import follow, pointer_parts
+from acpgen.pointers import follow, split_pointer
 from bindings.instances import ANYTHING, NUMBERS, TEXTS, Chooser
-from schema_inclusion.patterns import Wanted, example
+from schema_inclusion.patterns import Wanted, find_example
 
 _DEEPEST: Final = 7
 _KINDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -56,7 +56,7 @@ class Drawing:
             return []
         parts = list(schema.get("allOf", ()))
         if isinstance(schema.get("$ref"), str) and schema["$ref"].startswith("#"):
-            parts.append(follow(self.document, pointer_parts(schema["$ref"][1:])))
+            parts.append(follow(self.document, split_pointer(schema["$ref"][1:])))
         parts += [choose.pick(schema[keyword]) for keyword in _JOINED if schema.get(keyword)]
         return parts
 
@@ -127,7 +127,7 @@ class Drawing:
         """A text that a pattern finds itself in; `None` where none is known."""
         if pattern not in self.texts:
             known = [text for text in TEXTS if _finds(pattern, text)]
-            made = example(Wanted(matching=(pattern,))) if not known else None
+            made = find_example(Wanted(matching=(pattern,))) if not known else None
             self.texts[pattern] = choose.pick(known) if known else getattr(made, "text", None)
         return self.texts[pattern]
 

@@ -214,12 +214,12 @@ def nodes(value: Any, path: Path = ()) -> Iterator[Path]:
 
 def smallest(meaning: Meaning, name: str) -> Any:
     """A value of a definition with no field that is not required."""
-    return copy.deepcopy(Values(meaning.definitions).small(name))
+    return copy.deepcopy(Values(meaning.definitions).make_small(name))
 
 
 def smallest_of(meaning: Meaning, type_: ir.Type) -> Any:
     """A value of a type, as `smallest`."""
-    return copy.deepcopy(Values(meaning.definitions).of(type_))
+    return copy.deepcopy(Values(meaning.definitions).make(type_))
 
 
 WRONG: Final[tuple[Any, ...]] = (7, "text", None, True, [], {}, 1.5, [{}], -1)

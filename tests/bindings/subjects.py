@@ -18,7 +18,7 @@ import evidence
 import jsonrpc_bindings
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle, bundle
-from acpgen.bundle.unknown_variants import of_receivers
+from acpgen.bundle.unknown_variants import make_receiver_definitions
 from acpgen.input.load import load
 from acpgen.input.numbers import dumps
 from acpgen.input.walk import is_array, is_object
@@ -27,6 +27,7 @@ from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
 from acpgen.targets.python.naming import Names, name_all
 from bindings.meaning import Meaning
+from jsonrpc_bindings import module_registry, receiving
 
 ROOT: Final = Path(__file__).parents[2]
 
@@ -74,7 +75,7 @@ def tolerant(bundle: Bundle, kept: Iterable[str] = ()) -> dict[str, Any]:
     """The bundle's schema with the fallbacks of what is marked `x-unknown: keep`, or `kept`, written in."""
     definitions = bundle.definitions
     marked = {name for name, one in definitions.items() if one.get("x-unknown") == "keep"}
-    receiving = of_receivers(definitions, bundle.unions, marked.union(kept))
+    receiving = make_receiver_definitions(definitions, bundle.unions, marked.union(kept))
     return {**bundle.schema, "$defs": {**definitions, **receiving}}
 
 
@@ -126,6 +127,9 @@ def forget(package: str) -> None:
     """Let go of the modules of a package, so that its classes take no memory any more."""
     for name in [each for each in sys.modules if each == package or each.startswith(f"{package}.")]:
         del sys.modules[name]
+    for table in (module_registry._MODULES, receiving._KNOWN):
+        for name in [each for each in table if each == package or each.startswith(f"{package}.")]:
+            del table[name]
     parent, _, own = package.rpartition(".")
     if parent in sys.modules:
         delattr(sys.modules[parent], own)

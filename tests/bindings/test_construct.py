@@ -17,7 +17,7 @@ from acpgen import ir
 from acpgen.input.load import load
 from acpgen.meaning.understanding import understand
 from acpgen.targets.docs import examples
-from acpgen.targets.python.construct import Constructor, NotConstructible, example, write_source
+from acpgen.targets.python.construct import Constructor, NotConstructible, write_example, write_source
 
 ROOT: Final = Path(__file__).parents[2]
 DOCS: Final = ROOT / "generated" / "docs"
@@ -74,7 +74,7 @@ def test_every_example_of_a_type_is_constructed_as_it_decodes(version: str) -> N
     for name, values in found.items():
         for value in values:
             try:
-                source = write_source(constructor.expression(name, value))
+                source = write_source(constructor.build_expression(name, value))
             except NotConstructible:
                 refused += 1
                 continue
@@ -97,7 +97,7 @@ def test_text_of_a_schema_stays_a_text() -> None:
     constructor = made(record("Tide", ("class", ir.String()), ("free", ir.Map(ir.Anything()))))
     hostile = '"""\n```\n\\u2028\u2028\'); import os #'
     value: dict[str, Any] = {"class": hostile, "free": {hostile: [hostile, {"x": None}]}}
-    source = write_source(constructor.expression("Tide", value))
+    source = write_source(constructor.build_expression("Tide", value))
     assert "\n```" not in source
     seen: dict[str, Any] = {}
 
@@ -113,16 +113,16 @@ def test_text_of_a_schema_stays_a_text() -> None:
 @pytest.mark.parametrize("value", [{}, {"a": 1, "other": 2}, [], None, {"a": "text"}, {"a": True}])
 def test_what_the_class_cannot_say_is_not_written(value: Any) -> None:
     with pytest.raises(NotConstructible):
-        made(record("Tide", ("a", ir.Number(integer=True)))).expression("Tide", value)
+        made(record("Tide", ("a", ir.Number(integer=True)))).build_expression("Tide", value)
 
 
 def test_a_type_that_is_nothing_but_itself_ends() -> None:
     constructor = made(ir.Alias("Loop", ir.AnyOf((ir.Ref("Loop"), ir.Ref("Loop")))))
     with pytest.raises(NotConstructible):
-        constructor.expression("Loop", 1)
+        constructor.build_expression("Loop", 1)
 
 
 def test_a_package_without_a_parent_has_no_example() -> None:
     constructor = Constructor(ir.Protocol("tide", None, {}, (), ("a", "b")), "tides")
     method = ir.Method("ebb", "b", "request", None, None)
-    assert example(constructor, method, {"jsonrpc": "2.0", "id": 1, "method": "ebb"}, None) is None
+    assert write_example(constructor, method, {"jsonrpc": "2.0", "id": 1, "method": "ebb"}, None) is None

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from acpgen import ir
-from acpgen.pointers import plain_pointer
+from acpgen.pointers import write_plain_pointer
 from bindings.corpus import Row, decoded, is_part, rows, tagged, typed_part
 from bindings.meaning import Path, Place, Step, at, changed, held
 from bindings.subjects import Subject, Subjects, same
@@ -200,11 +200,11 @@ def places_of(error: Any) -> set[str]:
 
 def told_at(error: Any, place: Place, path: Path) -> bool:
     """Whether an error names the unknown constant and nothing else, save what a default branch asks for in its place."""
-    others = places_of(error) - {plain_pointer(*path)}
+    others = places_of(error) - {write_plain_pointer(*path)}
     below = getattr(place.meaning, "default", None) is not None and all(
-        one.startswith(plain_pointer(*place.path)) for one in others
+        one.startswith(write_plain_pointer(*place.path)) for one in others
     )
-    return plain_pointer(*path) in places_of(error) and (not others or below)
+    return write_plain_pointer(*path) in places_of(error) and (not others or below)
 
 
 def forgiving(steps: tuple[Step, ...], path: Path) -> Path | None:
@@ -249,9 +249,9 @@ def test_an_unknown_constant_at_a_closed_place_is_dropped_and_told_where_the_sch
             assert not told
         else:
             found = decoded(subject, row, message, on_drop=told.append)
-            assert [drop.pointer for drop in told] == [plain_pointer(*expected)], (row.source, place)
+            assert [drop.pointer for drop in told] == [write_plain_pointer(*expected)], (row.source, place)
             assert same(told[0].value, at(message, expected))
-            assert told[0].problem.pointer == plain_pointer(*path)
+            assert told[0].problem.pointer == write_plain_pointer(*path)
             again = decoded(subject, row, subject.encoded(found), lenient=False)
             assert again == found
         verdicts[expected is None] += 1

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from acpgen import ir
-from acpgen.meaning.samples import array_of
+from acpgen.meaning.samples import find_array
 from acpgen.targets import docs
 from acpgen.targets.interface import Settings
 from bindings.instances import smallest, smallest_of, wrong_for
@@ -478,7 +478,7 @@ def test_what_a_page_says_of_leniency_is_what_decoding_does(subjects: Subjects, 
             continue
         count += 1
         small, name, where = smallest(meaning, record.name), field.name, (record.name, field.name, said)
-        array = array_of(field.type, subject.protocol.definitions)
+        array = find_array(field.type, subject.protocol.definitions)
         for bad in wrong_for(meaning, field.type):
             if array is None or not isinstance(bad, list):
                 found = decoded(subject, record.name, {**small, name: bad}, name)

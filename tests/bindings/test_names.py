@@ -19,7 +19,7 @@ from acpgen.bundle.bundle import bundle
 from acpgen.input.load import load
 from acpgen.input.walk import is_array, is_object
 from acpgen.meaning.lower import lower
-from acpgen.naming.identifiers import method_key
+from acpgen.naming.identifiers import make_method_key
 from acpgen.targets.python.naming import name_all
 from compat.protocols import releases
 
@@ -216,4 +216,4 @@ def test_the_table_says_what_the_published_one_says(published: str) -> None:
     meta: Mapping[str, Any] = json.loads(file.read_text("utf-8"))
     methods = protocol_of(file.with_name("schema.json")).methods
     for key, side in (("agentMethods", "agent"), ("clientMethods", "client"), ("protocolMethods", "protocol")):
-        assert {method_key(one.name): one.name for one in methods if one.side == side} == meta.get(key, {})
+        assert {make_method_key(one.name): one.name for one in methods if one.side == side} == meta.get(key, {})

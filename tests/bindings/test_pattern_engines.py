@@ -20,11 +20,11 @@ import pytest
 from pydantic_core import SchemaValidator, core_schema
 
 import javascript
-from acpgen.input.expressions import expression, fault_of, matches, quick_in_python
+from acpgen.input.expressions import describe_fault, matches, translate_pattern, translate_to_python
 from bindings.patterns_drawn import FIXED, TEXTS, drawn
 from bindings.subjects import Subject, Subjects
 from jsonrpc_bindings.receiving import in_engine
-from schema_inclusion.ecma import compiled
+from schema_inclusion.ecma import compile_pattern
 from schema_inclusion.patterns import matches as is_found
 from schema_inclusion.syntax import UnsupportedPattern, parse
 
@@ -119,7 +119,7 @@ def wrong(pattern: str, judge: Judge, right: Sequence[bool], *, loose: bool = Fa
 def test_what_is_a_pattern_and_with_which_flag_is_as_a_javascript_engine_has_it() -> None:
     found: Counter[str] = Counter()
     for pattern, answer in answers().items():
-        assert (not fault_of(pattern)) is (answer is not None), pattern
+        assert (not describe_fault(pattern)) is (answer is not None), pattern
         if answer is None:
             found["none"] += 1
             continue
@@ -134,23 +134,23 @@ def test_what_is_a_pattern_and_with_which_flag_is_as_a_javascript_engine_has_it(
 
 
 def _linear(pattern: str) -> Judge | None:
-    written = expression(pattern).linear
+    written = translate_pattern(pattern).linear
     return None if written is None else SchemaValidator(core_schema.str_schema(pattern=written)).isinstance_python
 
 
 def _strict(pattern: str) -> Judge | None:
-    written = expression(pattern).strict
+    written = translate_pattern(pattern).strict
     return None if written is None else jsonschema_rs.Draft202012Validator({"pattern": written}).is_valid
 
 
 def _samples(pattern: str) -> Judge | None:
-    found = expression(pattern)
+    found = translate_pattern(pattern)
     return None if found.strict is None or found.gap else lambda text: matches(pattern, text)
 
 
 def _validators_of_the_prover(pattern: str) -> Judge | None:
     try:
-        found = compiled(pattern)
+        found = compile_pattern(pattern)
     except re.error:
         return None
     return lambda text: found.search(text) is not None
@@ -175,7 +175,7 @@ def test_every_engine_finds_what_a_javascript_engine_finds(
         if judge is None:
             silent += 1
             continue
-        assert not wrong(pattern, judge, answer[1], loose=bool(expression(pattern).gap)), pattern
+        assert not wrong(pattern, judge, answer[1], loose=bool(translate_pattern(pattern).gap)), pattern
     assert silent < most_silent
 
 
@@ -217,7 +217,7 @@ def test_packages_judge_as_a_javascript_engine_and_list_what_they_do_not(
 ) -> None:
     for number, pattern in enumerate(WHOLE):
         answer = answers()[pattern]
-        found = expression(pattern)
+        found = translate_pattern(pattern)
         is_left = bool(found.gap)
         listed = package.module.UNENFORCED.get(f"Text{number}", ())
         assert ([place.rpartition("/")[2] for place in listed] == ["pattern"]) is is_left, pattern
@@ -286,7 +286,7 @@ def test_a_pattern_of_an_annotation_is_found_by_the_engine_where_python_finds_it
     """A type that the schema has no name for is judged by its annotation."""
     told = 0
     for pattern in (*FIXED, *drawn(300, 5)):
-        written = None if fault_of(pattern) else quick_in_python(pattern)
+        written = None if describe_fault(pattern) else translate_to_python(pattern)
         if written is not None:
             told += 1
             judge = jsonschema_rs.Draft202012Validator({"pattern": in_engine(written)})

@@ -21,11 +21,11 @@ import tiers
 from acpgen import ir
 from acpgen.bundle.bundle import bundle
 from acpgen.errors import Faults
-from acpgen.input.drafts import as_written
+from acpgen.input.drafts import find_written_place
 from acpgen.input.load import load
 from acpgen.meaning.definition_order import references
 from acpgen.meaning.lower import lower
-from acpgen.pointers import place_parts
+from acpgen.pointers import split_place
 from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
 from bindings.drawing import Drawing
@@ -87,8 +87,8 @@ class Original:
         """The definitions that have a name in the schema, and where: of several that are made of one, the one itself."""
         found: dict[Place, str] = {}
         for definition in subject.protocol.definitions.values():
-            at = as_written(definition.at, self.sources)
-            place = at.partition("#")[0], tuple(place_parts(at))
+            at = find_written_place(definition.at, self.sources)
+            place = at.partition("#")[0], tuple(split_place(at))
             is_named = all(part in ("definitions", "$defs") for part in place[1][::2]) and len(place[1]) % 2 == 0
             if is_named and definition.name in subject.bundle.schema["$defs"]:
                 known = found.get(place)

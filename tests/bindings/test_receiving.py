@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from acpgen.bundle.unknown_variants import of_receivers
+from acpgen.bundle.unknown_variants import make_receiver_definitions
 from acpgen.input.tagged_unions import Tagged
+from bindings.subjects import Subjects
 from jsonrpc_bindings.codec import Codec
 from jsonrpc_bindings.contract import Method
 from jsonrpc_bindings.errors import DecodeError, Dropped
@@ -83,7 +84,7 @@ DEFINITIONS: dict[str, Any] = {
 }
 UNIONS = {"Block": Tagged("type", ((0, "text"),), None, None)}
 RECEIVING: dict[str, Any] = {
-    **of_receivers(DEFINITIONS, UNIONS, ["Block", "Kind"], {"Block": "UnknownBlock"}),
+    **make_receiver_definitions(DEFINITIONS, UNIONS, ["Block", "Kind"], {"Block": "UnknownBlock"}),
     "Named": {**DEFINITIONS["Named"], "unevaluatedProperties": False},
 }
 SCHEMA: dict[str, Any] = {"x-protocol": {"receiving": RECEIVING}, "$defs": DEFINITIONS}
@@ -169,3 +170,23 @@ def test_fields_whose_names_match_no_pattern_are_refused_where_unknown_fields_ar
     assert problem.sentence == "'more' is not allowed here"
     with pytest.raises(DecodeError, match="'more' is not allowed here"):
         package.Named(id="a", extra={"more": 1})
+
+
+@pytest.mark.parametrize("levels", [1, 12])
+def test_branches_that_keep_unknown_values_refuse_no_value_that_one_alone_accepts(
+    subjects: Subjects, levels: int
+) -> None:
+    first, second = {"enum": ["a", "b"]}, {"enum": ["b", "c"]}
+    lists: dict[str, Any] = {
+        "oneOf": [{"type": "array", "items": {"$ref": f"#/$defs/{name}"}} for name in ("First", "Second")]
+    }
+    for level in range(levels):
+        lists = {"oneOf": [lists, {"type": "integer", "minimum": level, "maximum": level}]}
+    name = f"kept_lists_{levels}"
+    subject = subjects.small(name, {"First": first, "Second": second, "Lists": lists}, keep_unknown=True)
+    for value in (["a"], ["c"], ["a", "a"], ["of the future"], 0):
+        assert subject.encoded(subject.module.decode_as("Lists", value)) == value
+    if levels == 1:
+        (problem,) = subject.problems("Lists", ["b"])
+        assert "more than one of the alternatives fits" in problem.sentence
+    assert len(json.dumps(subject.tolerant_schema)) < 60_000

@@ -43,7 +43,7 @@ def write(files: dict[str, str], folder: Path) -> None:
 def test_an_embedded_run_time_is_a_copy_of_the_whole_package() -> None:
     files = made(PLAIN, "tides", runtime="embedded")
     copied = {path.removeprefix("tides/runtime/"): text for path, text in files.items() if "/runtime/" in path}
-    assert copied == {path.name: path.read_text("utf-8") for path in embedded.runtime_folder().glob("*.py")}
+    assert copied == {path.name: path.read_text("utf-8") for path in embedded.locate_runtime().glob("*.py")}
     assert not [path for path, text in files.items() if path not in copied and "import jsonrpc_bindings" in text]
 
 
@@ -88,7 +88,7 @@ def test_a_distribution_names_the_run_time_that_a_package_alone_carries() -> Non
 
 
 def test_the_run_time_is_a_typed_distribution_of_the_version_that_packages_ask_for() -> None:
-    folder = embedded.runtime_folder()
+    folder = embedded.locate_runtime()
     project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["name"] == "jsonrpc-bindings"
     assert (folder / "py.typed").is_file()

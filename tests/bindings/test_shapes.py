@@ -416,3 +416,14 @@ def test_what_is_decoded_by_name_is_told_all_that_the_definition_says(subjects: 
             told = [(one.pointer, one.sentence) for one in refused.value.problems]
             assert told == [(one.pointer, one.sentence) for one in found.module.validate_as(name, value)], (name, value)
     assert [one.pointer for one in found.module.validate_as("Text", {"a": "x"})] == ["", "/a"]
+
+
+@pytest.mark.parametrize("own", [{"properties": {"op": True, "n": {"type": "integer"}}}, {"properties": {"op": True}}])
+def test_a_record_says_the_type_of_a_field_that_its_base_only_requires(subjects: Subjects, own: dict[str, Any]) -> None:
+    base = {"type": "object", "required": ["n"]}
+    sub = {"$ref": "#/$defs/Base", "type": "object", "additionalProperties": {"type": "integer"}, **own}
+    name = f"only_required_{len(own['properties'])}"
+    subject = subjects.small(name, {"Base": base, "Sub": sub, "Other": {"$ref": "#/$defs/Base"}})
+    assert subject.encoded(subject.module.decode_as("Sub", {"op": 1, "n": 1})) == {"op": 1, "n": 1}
+    (problem,) = subject.problems("Sub", {"op": 1, "n": "x"})
+    assert problem.pointer == "/n"

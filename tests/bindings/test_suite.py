@@ -19,10 +19,10 @@ from acpgen.bundle.bundle import Bundle, bundle
 from acpgen.errors import Faults
 from acpgen.input.drafts import ALL, Draft
 from acpgen.input.load import Document, Documents
-from acpgen.input.tagged_unions import lone_reference
+from acpgen.input.tagged_unions import find_lone_reference
 from acpgen.input.walk import is_object
 from acpgen.meaning.lower import lower
-from acpgen.pointers import place_parts
+from acpgen.pointers import split_place
 from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
 from acpgen.targets.python.naming import name_all
@@ -99,11 +99,11 @@ def bindings(
 def root(protocol: ir.Protocol, made: Bundle, schema: dict[str, Any]) -> str:
     """The definition of the root: its own, or, of one that only refers, what it leads to."""
     here = [one for one in protocol.definitions.values() if one.at.startswith(f"{FILE}#")]
-    ours = {place_parts(one.at): one.name for one in reversed(here)}  # of two at one place, the first is the whole
+    ours = {split_place(one.at): one.name for one in reversed(here)}  # of two at one place, the first is the whole
     own = ours.get(())
     if own is not None:
         return own
-    referred = lone_reference(made.schema)
+    referred = find_lone_reference(made.schema)
     if referred is None:  # the bundle's root lists what stands in it
         reference = schema.get("$ref", "")
         referred = ours[target_parts(schema, reference)]
@@ -114,7 +114,7 @@ def target_parts(schema: dict[str, Any], reference: str) -> tuple[str, ...]:
     """The keys that a chain of references leads to."""
     from urllib.parse import unquote
 
-    parts = place_parts(unquote(reference))
+    parts = split_place(unquote(reference))
     inner: Any = schema
     for part in parts:
         inner = inner[part]

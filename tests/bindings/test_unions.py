@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from acpgen import ir
-from acpgen.pointers import plain_pointer, resolve
+from acpgen.pointers import resolve, write_plain_pointer
 from bindings.instances import smallest, smallest_of, wrong_for
 from bindings.meaning import Meaning
 from bindings.subjects import SOURCES, Subject, Subjects, parameters, same
@@ -76,7 +76,7 @@ def refused_at(subject: Subject, union: ir.TaggedUnion, value: Any, field: str) 
     for problem in problems:
         resolve(subject.bundle.schema, problem.schema)
     pointers = {problem.pointer for problem in problems}
-    here = plain_pointer(field)
+    here = write_plain_pointer(field)
     assert here in pointers or any(one.startswith(f"{here}/") for one in pointers), (union.name, field, value, pointers)
     assert all(one == here or one.startswith(f"{here}/") for one in pointers), (union.name, field, value, pointers)
     return True
@@ -207,3 +207,14 @@ def test_the_default_branch_of_any_union_is_for_objects_without_a_tag(subjects: 
     for name in ("Sealed", "Own", "Kept"):
         (problem, *_) = found.module.validate_as(name, {"kind": "c", "x": 1})
         assert (problem.pointer, problem.rule) == ("/kind", "tag")
+
+
+def test_a_definition_that_only_itself_leads_to_needs_no_tag(subjects: Subjects) -> None:
+    tag = {"type": "object", "properties": {"op": {"const": "not"}}, "required": ["op"]}
+    other = {"type": "object", "properties": {"op": {"const": "all"}}, "required": ["op"]}
+    part = {"oneOf": [other, {"allOf": [{"$ref": "#/$defs/Query"}, tag]}]}
+    subject = subjects.small("entry", {"Query": {"type": "object", "properties": {"of": part}}})
+    for value in ({}, {"of": {"op": "not", "of": {"op": "all"}}}):
+        assert subject.module.validate_as("Query", value) == ()
+        assert same(subject.encoded(subject.module.decode_as("Query", value)), value)
+    assert subject.problems("Query", {"of": {}})

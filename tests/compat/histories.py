@@ -25,8 +25,8 @@ from acpgen.compat.protocol.messages import Route, message, message_schema
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.sources import open_input
 from acpgen.errors import Faults
-from acpgen.input.walk import ASSERTIONS, Schema, is_array, is_object, refs_anywhere, without_prose
-from acpgen.pointers import plain_pointer
+from acpgen.input.walk import ASSERTIONS, Schema, find_refs_anywhere, is_array, is_object, without_prose
+from acpgen.pointers import write_plain_pointer
 from bindings.instances import Chooser, Instances
 from bindings.meaning import Meaning
 
@@ -106,7 +106,7 @@ class Pair:
         for side in (self.old, self.new):
             for name, schema in side.bundle.definitions.items():
                 branches = [each for keyword in ("anyOf", "oneOf") for each in schema.get(keyword, ())]
-                names = {place.rpartition("/")[2] for each in branches for place in references(each)}
+                names = {place.rpartition("/")[2] for each in branches for place in list_references(each)}
                 if branches and names <= self.reached and ASSERTIONS.isdisjoint(schema.keys() - {"anyOf", "oneOf"}):
                     found.add(name)
         return found
@@ -173,7 +173,7 @@ def unnamed(pair: Pair) -> Iterator[str]:
     alone = {
         at for one, other in ((before, after), (after, before)) for key, (at, _) in one.items() if key not in other
     }
-    referred = {place for side in (before, after) for _, schema in side.values() for place in references(schema)}
+    referred = {place for side in (before, after) for _, schema in side.values() for place in list_references(schema)}
     both = [{(each.name, each.side, each.kind) for each in side.methods} for side in (pair.old, pair.new)]
     referred |= {
         side.bundle.origins[name].partition("#")[2]
@@ -206,12 +206,15 @@ def definitions(tree: Any) -> Iterator[Defined]:
     """The definitions of a file, in groups too."""
     for keyword in ("$defs", "definitions"):
         pending: list[Defined] = [
-            ((name,), (f"/{keyword}{plain_pointer(name)}", schema)) for name, schema in tree.get(keyword, {}).items()
+            ((name,), (f"/{keyword}{write_plain_pointer(name)}", schema))
+            for name, schema in tree.get(keyword, {}).items()
         ]
         while pending:
             key, (at, schema) = pending.pop()
             if is_object(schema) and schema and ASSERTIONS.isdisjoint(schema) and all(map(is_object, schema.values())):
-                pending += [((*key, name), (f"{at}{plain_pointer(name)}", inner)) for name, inner in schema.items()]
+                pending += [
+                    ((*key, name), (f"{at}{write_plain_pointer(name)}", inner)) for name, inner in schema.items()
+                ]
             else:
                 yield key, (at, schema)
 
@@ -263,13 +266,13 @@ def _without(schema: Any, alone: set[str]) -> Any:
 
 def _is_alone(item: Any, alone: set[str]) -> bool:
     """Whether an item refers to nothing but what only one file has."""
-    places = references(item)
+    places = list_references(item)
     return bool(places) and places <= alone
 
 
-def references(schema: Any) -> set[str]:
+def list_references(schema: Any) -> set[str]:
     """The places that a schema refers to."""
-    return {reference.removeprefix("#") for reference in refs_anywhere(schema)}
+    return {reference.removeprefix("#") for reference in find_refs_anywhere(schema)}
 
 
 # --- attacks on a "yes" ----------------------------------------------------------------------------------------------
@@ -452,7 +455,7 @@ def _of_envelopes(pair: Pair, side: SchemaRevision, part: str) -> Iterator[Held]
             frames = schema.get("x-docs-ignore") is True
             frames = frames or "jsonrpc" in {**schema.get("properties", {}), **each.get("properties", {})}
             if is_object(member) and frames:
-                found |= dict.fromkeys(place.rpartition("/")[2] for place in references(member))
+                found |= dict.fromkeys(place.rpartition("/")[2] for place in list_references(member))
     yield from (Route("error" if part == "error" else "id", None, name) for name in found)
 
 

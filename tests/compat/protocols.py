@@ -17,7 +17,7 @@ from acpgen.compat.findings import Finding, Mode, Report
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.report_cache import Comparer
 from acpgen.compat.sources import Input
-from acpgen.files.cache import user_cache
+from acpgen.files.cache import find_user_cache
 from acpgen.input.load import Document, Documents
 from acpgen.input.numbers import dumps
 from acpgen.input.step_budget import join_steps
@@ -37,7 +37,7 @@ FORMATS: Final = tuple(name for name in diagnostics.FORMATS if name != "badge")
 @cache
 def migration() -> Report:
     """What changes between the two versions of ACP, compared once for all tests of all workers."""
-    return Comparer("protocol", False, cache=user_cache())(*compare.read_inputs(*CANONICAL[:2]))
+    return Comparer("protocol", False, cache=find_user_cache())(*compare.read_inputs(*CANONICAL[:2]))
 
 
 def releases(version: str) -> list[Path]:

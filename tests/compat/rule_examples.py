@@ -14,7 +14,7 @@ from acpgen.compat.compare import compare
 from acpgen.compat.findings import Mode, Report
 from acpgen.compat.policy import Policy, apply, of_project, policy_position
 from acpgen.compat.waivers import read, waive
-from acpgen.input.load import place
+from acpgen.input.load import display_path
 
 CASES: Final = Path(__file__).parent / "cases"
 FILE: Final = Path(__file__).parents[2] / "generator" / "acpgen" / "compat" / "rule_examples.json"
@@ -152,7 +152,7 @@ def report_of(case: Path) -> Report:
 def data_of(report: Report, case: Path) -> dict[str, Any]:
     """The report as JSON; files are named as in the folder of the case."""
     text = json.dumps(as_data(report))
-    for folder in (case.as_posix(), place(case)):
+    for folder in (case.as_posix(), display_path(case)):
         text = text.replace(f"{folder}/", "")
     return json.loads(text)  # type: ignore[no-any-return]
 

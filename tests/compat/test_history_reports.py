@@ -54,6 +54,16 @@ def test_the_table_of_steps_has_as_many_cells_in_each_row() -> None:
         assert len({line.count(" |") for line in table.splitlines() if "---" not in line}) == 1, table
 
 
+def test_a_terminal_tells_files_of_a_long_folder_apart() -> None:
+    names = [f"/home/somebody/schemas/published/plan-{number}.0.json" for number in range(3)]
+    read = [
+        Milestone(name, side=side(open_input(documents(told({"a": {"maxLength": number}}), name)), unstable=False))
+        for number, name in enumerate(names)
+    ]
+    rows = write_report(history_report(timeline("plan", read)), "text").partition("Revision")[2].splitlines()
+    assert [row.split()[0][-13:] for row in rows[1:4]] == [name[-13:] for name in names]
+
+
 class Balance(HTMLParser):
     """Whether each element that is opened is closed, in order."""
 

@@ -24,7 +24,7 @@ from acpgen.compat.findings import (
 )
 from acpgen.compat.policy import NONE, Area, Policy, PolicyEntry, apply, policy
 from acpgen.config import parse_settings
-from acpgen.errors import Faults, did_you_mean
+from acpgen.errors import Faults, suggest_name
 from compat.protocols import FORMATS, RELEASES, ROOT, Schema, compared, found, go, protocol, validates, written
 from compat.test_diff_command import run
 
@@ -481,5 +481,5 @@ def test_what_a_schema_marks_as_deprecated_may_go_from_its_sunset_on() -> None:
 
 def test_a_rule_that_does_not_exist_is_a_fault_that_counts_the_rules_it_does_not_list() -> None:
     known = [f"rule-{number:02}" for number in range(15)]
-    assert did_you_mean("nonsense", known).endswith("'rule-11', and 3 more.")
-    assert did_you_mean("nonsense", known[:12]).endswith("'rule-11'.")
+    assert suggest_name("nonsense", known).endswith("'rule-11', and 3 more.")
+    assert suggest_name("nonsense", known[:12]).endswith("'rule-11'.")

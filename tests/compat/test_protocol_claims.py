@@ -129,7 +129,7 @@ def test_a_required_field_planted_in_one_method_is_found_there_with_a_message_th
 ) -> None:
     old = bundled(path)
     whole_bundle = bundle(load(path))
-    methods, _ = find_methods(whole_bundle.nodes(), whole_bundle)
+    methods, _ = find_methods(whole_bundle.make_nodes(), whole_bundle)
     planted = 0
     for method in methods if whole else tiers.draw(methods, 1, lambda method: f"{method.side} {method.name}"):
         for part, name in (("params", method.params), ("result", method.result)):

@@ -379,7 +379,7 @@ def _instances(revised: SchemaRevision, route: Route) -> Iterator[Any]:
     if route.content is None:
         return
     try:
-        small, full = values.small(route.content), values.make_full(route.content)
+        small, full = values.make_small(route.content), values.make_full(route.content)
     except Unmakeable:
         return
     one_more = [{**small, name: full[name]} for name in full] if isinstance(full, dict) else []

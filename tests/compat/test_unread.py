@@ -181,3 +181,10 @@ def test_a_param_with_a_default_leaves_no_doubt_and_changes_no_other() -> None:
     assert report.wire.backward == "yes"
     assert {each.declaration for each in report.findings} == {"TideReadParams", "TideReadParams.flags"}
     assert "undecided" not in {each.severity for each in report.findings}
+
+
+@pytest.mark.parametrize("malformed", [{"properties": []}, {"enum": "a"}, {"required": {}}, {"anyOf": [1]}])
+def test_two_languages_that_no_draft_defines_are_undecided(malformed: dict[str, object]) -> None:
+    found = compared({"$defs": {"A": malformed}}, {"$defs": {"A": malformed, "B": {}}}, mode="language")
+    assert {each.rule for each in found.findings} == {"language-undecided"}
+    assert found.bindings == "breaking"  # nothing is generated from either

@@ -18,7 +18,7 @@ from acpgen.files import Tree
 from acpgen.input.load import Document, Documents
 from acpgen.ir import Protocol
 from acpgen.meaning.understanding import understand
-from acpgen.methods.profile import Profile, profile
+from acpgen.methods.profile import Profile, read_profile
 
 
 def documents(value: Any, name: str = "schema") -> Documents:
@@ -31,7 +31,7 @@ def meaning(value: Any, methods: Profile | None = None) -> tuple[Protocol, Bundl
 
 def own(**table: Any) -> Profile:
     """A profile as a person writes it."""
-    return profile(table, "acme.toml", "acme")
+    return read_profile(table, "acme.toml", "acme")
 
 
 def faults_of(value: Any, methods: Profile | None = None) -> list[str]:

@@ -210,6 +210,40 @@ def test_descriptors_and_errors_of_other_documents_are_followed(tmp_path: Path) 
     ]
 
 
+def test_methods_whose_names_make_one_name_keep_their_own_params_and_results() -> None:
+    names = ("a.b", "a/b", "a-b", "a_b", "A b")
+    each = [
+        method(
+            name, {"name": f"p{index}", "schema": {"type": "string"}}, structure="either", result={"maxLength": index}
+        )
+        for index, name in enumerate(names)
+    ]
+    protocol, _ = meaning(openrpc(*each))
+    for key in ("params", "result"):
+        assert len({getattr(one, key) for one in protocol.methods}) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("twice", "place", "reason"),
+    [
+        (
+            [method("f", NAME), method("f", COUNT)],
+            "/methods/1",
+            "a second method 'f'; the first is schema.json#/methods/0",
+        ),
+        (
+            [method("f", NAME, {**COUNT, "name": "name"})],
+            "/methods/0/params",
+            "several params of 'f' have the name 'name'",
+        ),
+    ],
+)
+def test_what_an_openrpc_document_names_twice_is_refused(twice: list[Any], place: str, reason: str) -> None:
+    assert kinds_of(openrpc(*twice)) == [NOT_THAT_DOCUMENT]
+    (fault,) = faults_of(openrpc(*twice))
+    assert f"#{place}: this is not" in fault and reason in fault
+
+
 def test_what_is_wrong_with_an_openrpc_document_is_told_where_it_stands() -> None:
     loop = openrpc({"$ref": "#/components/methods/a"}, methods={"a": {"$ref": "#/components/methods/a"}})
     assert kinds_of(loop) == [DANGLING_REFERENCE]

@@ -15,7 +15,7 @@ from acpgen.meaning.method_summary import describe_methods
 from acpgen.meaning.understanding import understand
 from acpgen.methods.discovery import Gaps
 from acpgen.methods.faults import BAD_PROFILE, NO_METHODS, UNUSED_RULE
-from acpgen.methods.profile import names, read_built_in
+from acpgen.methods.profile import list_names, read_built_in
 from methods.made import documents, faults_of, kinds_of, meaning, own, rows, wild
 
 
@@ -377,8 +377,8 @@ def test_of_definitions_in_groups_the_one_beside_the_message_counts() -> None:
 
 
 def test_each_built_in_profile_is_well_formed_and_known_by_its_name() -> None:
-    assert names() == ("a2a", "acp", "codex", "dap", "lsp", "mcp", "openrpc")
-    assert all(read_built_in(name).sides for name in names())
+    assert list_names() == ("a2a", "acp", "codex", "dap", "lsp", "mcp", "openrpc")
+    assert all(read_built_in(name).sides for name in list_names())
     with pytest.raises(Faults) as caught:
         find_profile("lps")
     (fault,) = caught.value.faults

@@ -12,7 +12,7 @@ from acp_bindings.v2.methods import STRICT as V2
 
 import tiers
 from acp_monitor import RULES, Monitor, Rule
-from acp_monitor.undeclared import Types, types_of
+from acp_monitor.undeclared import Types, get_types
 from monitor.cases import CASES
 from monitor.quiet import QUIET
 from monitor.scripts import Said
@@ -29,15 +29,15 @@ class Thorough(Monitor):
         super().__init__(*args, **options)
         self._chunks = Forgetful()  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
 
-    def _aspects(self, event: Any) -> set[Any]:
-        return super()._aspects(event) | ASPECTS
+    def _find_aspects(self, event: Any) -> set[Any]:
+        return super()._find_aspects(event) | ASPECTS
 
-    def _rules(self, event: Any) -> tuple[Rule, ...]:
+    def _select_rules(self, event: Any) -> tuple[Rule, ...]:
         self._selected.clear()
-        return super()._rules(event)
+        return super()._select_rules(event)
 
     def _look(self, event: Any, strict: Any, definition: str) -> None:
-        types = types_of(strict)
+        types = get_types(strict)
         remembered: tuple[Any, ...] = (types.plain, types._known)  # pyright: ignore[reportPrivateUsage]
         kept = [one.copy() for one in remembered]
         for one in remembered:
@@ -88,5 +88,5 @@ def test_recordings_of_shipped_agents(file: Any) -> None:
 def test_shapes_of_which_nothing_is_to_be_said_have_a_bound() -> None:
     types = Types(V1.schema, 3)
     for name in "abcdefg":
-        types.add_plain(types.shape("PromptRequest", {name: 1}))
+        types.add_plain(types.find_shape("PromptRequest", {name: 1}))
     assert len(types.plain) == 3

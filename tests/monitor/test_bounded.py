@@ -5,31 +5,31 @@ from __future__ import annotations
 import pytest
 
 from acp_monitor import bounded
-from acp_monitor.bounded import MAX_KEY, BoundedTable, MemoryBudget, brief, key
+from acp_monitor.bounded import MAX_KEY, BoundedTable, MemoryBudget, make_key, shorten
 
 IDS = ("1", "s1", "n1", "null", "", 1, 2, 2**70, 2**70 + 1, 0.12345671, 0.12345672, 1.5, None, "x" * 300, "x" * 301)
 
 
 def test_ids_that_differ_have_keys_that_differ() -> None:
-    keys = {key(each) for each in IDS}
+    keys = {make_key(each) for each in IDS}
     assert len(keys) == len(IDS) and None not in keys
 
 
 def test_numbers_that_are_equal_have_one_key() -> None:
-    assert key(1) == key(1.0) and key(2**70) == key(float(2**70)) and key(-0.0) == key(0)
+    assert make_key(1) == make_key(1.0) and make_key(2**70) == make_key(float(2**70)) and make_key(-0.0) == make_key(0)
 
 
 @pytest.mark.parametrize("value", [True, False, [], {}])
 def test_what_is_no_id_has_no_key(value: object) -> None:
-    assert key(value) is None
+    assert make_key(value) is None
 
 
 def test_a_text_is_kept_whole_up_to_its_limit_and_then_as_its_beginning_and_digest() -> None:
     whole, long = "a" * (MAX_KEY - 1), "a" * MAX_KEY
-    assert brief(whole) == whole
-    assert brief(long).startswith("a" * 120 + "…") and len(brief(long * 1000)) < MAX_KEY
-    assert len({brief(long + tail) for tail in ("", "a", "b")}) == 3
-    assert key(brief(long)) == key(long)
+    assert shorten(whole) == whole
+    assert shorten(long).startswith("a" * 120 + "…") and len(shorten(long * 1000)) < MAX_KEY
+    assert len({shorten(long + tail) for tail in ("", "a", "b")}) == 3
+    assert make_key(shorten(long)) == make_key(long)
 
 
 def test_a_table_keeps_what_was_written_last_and_says_that_it_evicted() -> None:
@@ -91,5 +91,5 @@ def test_what_fills_the_budget_exactly_stays() -> None:
 
 
 def test_the_size_of_texts_is_that_of_those_that_are_there() -> None:
-    assert bounded.size_of() == bounded.size_of(None) == 0
-    assert bounded.size_of("a", None, "b") == 2 * bounded.size_of("a") > 32
+    assert bounded.measure_texts() == bounded.measure_texts(None) == 0
+    assert bounded.measure_texts("a", None, "b") == 2 * bounded.measure_texts("a") > 32

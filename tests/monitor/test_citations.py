@@ -69,8 +69,8 @@ def test_what_a_case_of_the_probe_cites_is_of_the_version_and_binds_the_program(
     case = registry.load()[name]
     if version not in case.versions and case.start != "program":
         return
-    rows = [ROWS[one] for one in case.requirements(version)]
-    assert all(f"acp/v{version}" in protocols(one) for one in case.requirements(version))
+    rows = [ROWS[one] for one in case.list_requirements(version)]
+    assert all(f"acp/v{version}" in protocols(one) for one in case.list_requirements(version))
     for side in case.sides:
         assert not rows or rows[0]["who"] in (side, "both", "schema"), rows[0]["id"]
 

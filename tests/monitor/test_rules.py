@@ -149,7 +149,8 @@ def test_every_name_of_a_breach_is_a_rule_or_a_remark_that_is_explained() -> Non
     named = {
         call.args[0].value
         for call in calls
-        if ast.unparse(call.func).rpartition(".")[2] in ("Breach", "_remark") and isinstance(call.args[0], ast.Constant)
+        if ast.unparse(call.func).rpartition(".")[2] in ("Breach", "_make_remark")
+        and isinstance(call.args[0], ast.Constant)
     }
     assert named == set(embedded.monitor.REMARKS)
     assert not named & set(RULES)
@@ -663,14 +664,16 @@ def test_a_client_of_mcp_that_says_too_early_that_it_is_ready_has_said_so() -> N
 
 
 def test_roots_are_compared_by_what_their_text_means() -> None:
-    assert paths.root_fault("/a~1b/additionalDirectories/0", {"a/b": {"additionalDirectories": [7]}}) == "no string"
+    assert (
+        paths.find_root_fault("/a~1b/additionalDirectories/0", {"a/b": {"additionalDirectories": [7]}}) == "no string"
+    )
     assert paths.is_inside("/a/b/../c", ("/a",))
     assert paths.is_inside("/a", ("/a/",))
     assert not paths.is_inside("/ab", ("/a",))
     assert not paths.is_inside("/a/../b", ("/a",))
     assert paths.is_inside("c:/Work/x", ("C:\\work",))
     assert paths.is_inside("/anything", ("/",))
-    assert paths.distinct(["/a/", "/b", "/a", "/c"], "/c/.") == ("/a", "/b")
+    assert paths.normalize_roots(["/a/", "/b", "/a", "/c"], "/c/.") == ("/a", "/b")
 
 
 @pytest.mark.parametrize("kind", [{}, [], None, 7, {"a": []}])

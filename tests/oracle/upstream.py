@@ -16,8 +16,8 @@ import evidence
 from acpgen.bundle.bundle import Bundle, bundle
 from acpgen.bundle.collect import ABSOLUTE_PATH, Collected, collect
 from acpgen.input.load import load
-from acpgen.input.walk import reachable
-from acpgen.pointers import plain_pointer, pointer_parts, resolve
+from acpgen.input.walk import find_reachable
+from acpgen.pointers import resolve, split_pointer, write_plain_pointer
 from oracle.values import Schema, is_array, is_object
 
 ROOT: Final = Path(__file__).parents[2]
@@ -138,8 +138,8 @@ def _missing(schema: Schema) -> set[str]:
 
 def _apply(schema: Schema, row: Row) -> None:
     above = ["$defs", row.definition] if row.definition else []
-    *parts, last = [*above, *pointer_parts(row.pointer)]
-    node: Any = resolve(schema, plain_pointer(*parts))
+    *parts, last = [*above, *split_pointer(row.pointer)]
+    node: Any = resolve(schema, write_plain_pointer(*parts))
     key = _key(node, last)
     exists = key < len(node) if isinstance(key, int) else key in node
     if row.op == "remove":
@@ -173,7 +173,7 @@ def written(protocol: str) -> Collected:
 
 def bodies(protocol: str, bundled: Bundle) -> frozenset[str]:
     """The definitions that have the tag of their variant in the bundle, and not as people wrote them."""
-    nodes, own = bundled.nodes(), written(protocol).definitions
+    nodes, own = bundled.make_nodes(), written(protocol).definitions
 
     def variants(union: str) -> Iterator[tuple[str, str]]:
         tagged = bundled.unions.get(union)
@@ -184,7 +184,7 @@ def bodies(protocol: str, bundled: Bundle) -> frozenset[str]:
     found = [
         name for union in nodes for name, tag in variants(union) if tag not in ("", *own[name].get("properties", ()))
     ]
-    return frozenset(reachable(found, lambda body: (name for name, _ in variants(body))))
+    return frozenset(find_reachable(found, lambda body: (name for name, _ in variants(body))))
 
 
 # --- judging ---------------------------------------------------------------------------------------------------------

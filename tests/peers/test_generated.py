@@ -16,7 +16,7 @@ import tiers
 from acpgen.bundle.bundle import bundle
 from acpgen.input.load import load
 from acpgen.meaning.lower import lower
-from acpgen.naming.identifiers import method_names
+from acpgen.naming.identifiers import make_method_names
 from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
 from peers.harbour import run
@@ -147,14 +147,14 @@ def test_names_of_coroutines_never_collide_and_never_hide_what_a_side_has() -> N
         "tide/lesen",
         "é",
     ]
-    names = method_names({f"{name} request": name for name in wire}, used={"serve"})
+    names = make_method_names({f"{name} request": name for name in wire}, used={"serve"})
     assert names["session/setMode request"] == "session_set_mode"
     assert names["$/cancel request"] == "cancel"
     assert names["class request"] == "class_"
     assert len(set(names.values())) == len(wire)
     assert all(name.isidentifier() and not name.startswith("_") for name in names.values()), names
     assert "serve" not in names.values()
-    again = method_names({f"{name} request": name for name in reversed(wire)}, used={"serve"})
+    again = make_method_names({f"{name} request": name for name in reversed(wire)}, used={"serve"})
     assert dict(again) == dict(names)
 
 

@@ -17,7 +17,7 @@ import tiers
 from acpgen import diagnostics
 from acpgen.probe import driver, probe_command, registry
 from acpgen.probe.conformance import Conformance
-from acpgen.probe.probe_report import probe_report
+from acpgen.probe.probe_report import make_report
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[1]
@@ -135,7 +135,7 @@ came to a notification.
 
 def written(report: Conformance, name: str) -> str:
     """The outcome in a format."""
-    return diagnostics.write_report(probe_report(report), name)
+    return diagnostics.write_report(make_report(report), name)
 
 
 def agent(defect: str = "") -> tuple[str, ...]:
@@ -480,7 +480,7 @@ def test_names_of_cases_choose_by_section_and_version() -> None:
     assert registry.select_cases(["v1"], names) == {"v1/transports/junk", "v1/json-rpc/ids"}
     assert registry.select_cases(["transports/junk"], names) == {"v1/transports/junk", "v2/transports/junk"}
     assert registry.select_cases(["transport"], names) == set()
-    assert probe_command.seed(3) == 3
+    assert probe_command.choose_seed(3) == 3
 
 
 STUBBORN = """

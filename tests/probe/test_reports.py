@@ -138,7 +138,7 @@ def test_the_badge_says_no_more_than_was_judged() -> None:
 
 def test_a_baseline_forgets_nothing_that_was_not_tried_again() -> None:
     before = outcome()
-    kept = json.loads(probe_command.baseline(before))
+    kept = json.loads(probe_command.render_baseline(before))
     after = outcome()
     after.findings = []
     probe_command.apply_baseline(after, kept)

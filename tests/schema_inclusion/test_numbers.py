@@ -12,7 +12,7 @@ import pytest
 
 from schema_inclusion import Comparer, Verdict, compare, is_satisfiable
 from schema_inclusion.__main__ import main
-from schema_inclusion.values import ExactNumber, dumps, loads, same
+from schema_inclusion.values import ExactNumber, dumps, is_equal, loads
 
 EXPANSION = "0.1000000000000000055511151231257827021181583404541015625"
 """All digits of the double that stands for 0.1."""
@@ -139,9 +139,9 @@ def test_a_number_that_no_double_equals_keeps_its_text(text: str) -> None:
     value = loads(text)
     assert isinstance(value, ExactNumber) and dumps(value) == str(value) == f"{value}" == text
     for twin in (copy.deepcopy(value), pickle.loads(pickle.dumps(value)), loads(dumps({"a": [value]}))["a"][0]):
-        assert twin == value and same(twin, value) and hash(twin) == hash(value)
+        assert twin == value and is_equal(twin, value) and hash(twin) == hash(value)
     nearest = float(value)
-    assert value != nearest and not same(value, nearest) and (value < nearest) is not (nearest < value)
+    assert value != nearest and not is_equal(value, nearest) and (value < nearest) is not (nearest < value)
     assert dumps({"number 1": [value, "number "]}, sort_keys=True) == f'{{"number 1": [{text}, "number "]}}'
 
 
@@ -149,7 +149,7 @@ def test_a_number_that_no_double_equals_keeps_its_text(text: str) -> None:
     "text", ["2.50", "0.1e1", "1e23", "1.0", "-0.0", "1e-7", "5e-324", "17", "123456789012345678901"]
 )
 def test_every_other_number_is_the_plain_one_of_python(text: str) -> None:
-    assert type(loads(text)) in (int, float) and same(loads(text), loads(f"[{text}]")[0])
+    assert type(loads(text)) in (int, float) and is_equal(loads(text), loads(f"[{text}]")[0])
 
 
 OLDEST: Any = {"$schema": "http://json-schema.org/draft-04/schema#"}

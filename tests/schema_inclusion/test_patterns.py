@@ -22,8 +22,17 @@ from hypothesis import strategies as st
 import evidence
 import tiers
 from schema_inclusion import include
-from schema_inclusion.ecma import compiled
-from schema_inclusion.patterns import Example, NoText, TooHard, TooLong, Wanted, example, example_at_length, matches
+from schema_inclusion.ecma import compile_pattern
+from schema_inclusion.patterns import (
+    Example,
+    NoText,
+    TooHard,
+    TooLong,
+    Wanted,
+    find_example,
+    find_long_example,
+    matches,
+)
 from schema_inclusion.regex import may_backtrack, read
 from schema_inclusion.syntax import UnsupportedPattern, parse
 
@@ -131,7 +140,7 @@ def test_a_pattern_is_searched_as_ecma_262_says(pattern: str, text: str, found: 
 )
 def test_what_is_no_pattern_or_cannot_be_compared_is_refused(pattern: str) -> None:
     assert matches(pattern, "a") is None
-    assert isinstance(example(Wanted((pattern,))), TooHard)
+    assert isinstance(find_example(Wanted((pattern,))), TooHard)
 
 
 @pytest.mark.evidence(SUITE)
@@ -149,7 +158,7 @@ def test_the_public_suite_is_answered_rightly_or_not_at_all() -> None:
 
 def included(old: str, new: str) -> bool:
     """Whether every text that the old pattern matches is matched by the new one; the answer must be known."""
-    answer = example(Wanted((old,), (new,)))
+    answer = find_example(Wanted((old,), (new,)))
     assert isinstance(answer, (Example, NoText))
     return isinstance(answer, NoText)
 
@@ -200,23 +209,23 @@ def test_inclusion_is_proven(narrow: str, wide: str) -> None:
     ],
 )
 def test_inclusion_is_refuted_by_a_text(narrow: str, wide: str) -> None:
-    answer = example(Wanted((wide,), (narrow,)))
+    answer = find_example(Wanted((wide,), (narrow,)))
     assert isinstance(answer, Example)
     assert re.search(wide, answer.text) and not re.search(narrow, answer.text)
 
 
 def test_lengths_and_excluded_texts_count() -> None:
-    assert example(Wanted(("^a*$",), (), 2, 3, frozenset({"aa"}))) == Example("aaa")
-    assert example(Wanted(("^a*$",), (), 2, 3, frozenset({"aa", "aaa"}))) == NoText()
-    assert example(Wanted(("^a*$",), (), 0, 0)) == Example("")
+    assert find_example(Wanted(("^a*$",), (), 2, 3, frozenset({"aa"}))) == Example("aaa")
+    assert find_example(Wanted(("^a*$",), (), 2, 3, frozenset({"aa", "aaa"}))) == NoText()
+    assert find_example(Wanted(("^a*$",), (), 0, 0)) == Example("")
 
 
 def test_a_large_search_is_handed_on_and_ends() -> None:
     wanted = Wanted(("^(a|b)*a(a|b){14}$",), ("^(b|a)*a[ab]{14}$",))
-    assert example(wanted) == TooLong()
-    assert isinstance(example_at_length(wanted), (NoText, TooHard))
+    assert find_example(wanted) == TooLong()
+    assert isinstance(find_long_example(wanted), (NoText, TooHard))
     smaller = Wanted(("^[ab]{0,3000}c$",), ("^[ab]*c$",))
-    assert isinstance(example_at_length(smaller), (NoText, TooHard))
+    assert isinstance(find_long_example(smaller), (NoText, TooHard))
 
 
 @pytest.mark.parametrize(
@@ -233,8 +242,8 @@ def test_look_around_has_a_budget(pattern: str, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("schema_inclusion.automaton.MOST_STEPS", 100_000)
     monkeypatch.setattr("schema_inclusion.patterns.MOST_STEPS", 5_000)
     wanted = Wanted((pattern, "^[a-z]{60}"), (pattern.replace("a", "(?:a|z)"),))
-    assert isinstance(example(wanted), TooLong | TooHard | Example | NoText)
-    assert isinstance(example_at_length.__wrapped__(wanted), TooHard | Example | NoText)
+    assert isinstance(find_example(wanted), TooLong | TooHard | Example | NoText)
+    assert isinstance(find_long_example.__wrapped__(wanted), TooHard | Example | NoText)
     assert matches(pattern, "abcd" * 200) in (True, False, None)
 
 
@@ -263,7 +272,7 @@ def test_back_references_are_read_as_an_engine_that_has_them_reads_them() -> Non
         parts = (chance.choice(chance.choice((GROUPS, REFERENCES))) for _ in range(chance.randrange(2, 6)))
         pattern = chance.choice(("", "^")) + "".join(parts)
         try:
-            searching = compiled(pattern).search
+            searching = compile_pattern(pattern).search
         except re.error:
             continue
         states = [matches(pattern, text) for text in texts]
@@ -311,7 +320,7 @@ def test_answers_hold_on_all_short_texts(whole: bool) -> None:
             return
         for text in TEXTS[:121]:
             assert matches(one, text) is bool(re.search(one, text))
-        answer = example(Wanted((one,), (other,)))
+        answer = find_example(Wanted((one,), (other,)))
         if isinstance(answer, Example):
             assert matches(one, answer.text) and not matches(other, answer.text)
         elif isinstance(answer, NoText):
@@ -369,7 +378,7 @@ def row(tokens: Tokens, texts: list[str]) -> int:
         units = other if is_unicode else in_units(other)
         states = {
             bool(matches("".join(tokens), text)),
-            compiled("".join(tokens)).search(text) is not None,
+            compile_pattern("".join(tokens)).search(text) is not None,
             python(units),
         }
         states |= {rust(other)} if units == other else set()
@@ -385,7 +394,7 @@ def in_units(text: str) -> str:
 
 def assert_right(narrow: Tokens, wide: Tokens, narrow_row: int, wide_row: int) -> bool:
     """Holds inclusion of one pattern in another to the texts, and the text of a "no" to all engines; the answer."""
-    answer = example(Wanted(("".join(narrow),), ("".join(wide),)))
+    answer = find_example(Wanted(("".join(narrow),), ("".join(wide),)))
     assert isinstance(answer, (Example, NoText)), (narrow, wide)
     if isinstance(answer, NoText):
         assert not narrow_row & ~wide_row, (narrow, wide)
@@ -543,4 +552,4 @@ def test_a_pattern_that_is_none_with_the_flag_u_means_what_it_means_without(
     ],
 )
 def test_classes_are_read_as_ecma_262_says(pattern: str, text: str, found: bool) -> None:
-    assert (compiled(pattern).search(text) is not None) is found
+    assert (compile_pattern(pattern).search(text) is not None) is found

@@ -146,7 +146,7 @@ def test_the_ids_of_terminals_of_a_client_are_bounded() -> None:
         services = ClientServices(lambda: remote, v1.ClientCapabilities)
         for _ in range(3000):
             await services.answer("terminal/create", v1.CreateTerminalRequest(session_id="s", command="true"))
-        known = services.terminals("s") or ()
+        known = services.list_terminals("s") or ()
         assert len(known) <= 1000
         assert "t3000" in known
 

@@ -14,9 +14,9 @@ from acp_session.permission import (
     cancel,
     choose,
     decide,
+    get_tool_call_update,
     read,
     tool_call_subject,
-    tool_call_update,
 )
 from session.permission_requests import V1_OPTIONS, as_json, v1_request, v2_request
 
@@ -43,15 +43,15 @@ def test_a_request_needs_a_title_and_options_with_ids_of_their_own() -> None:
 def test_prompt_words_never_enter_the_tool_call() -> None:
     update = v2.ToolCallUpdate(tool_call_id="c", title="Edit a.py")
     request = ask("s", "May I edit a.py?", OPTIONS, description="It is broken.", subject=tool_call_subject(update))
-    shown = tool_call_update(request)
+    shown = get_tool_call_update(request)
     assert shown is not None
     assert as_json(shown) == {"toolCallId": "c", "title": "Edit a.py"}
     prompt = read(request)
     assert prompt is not None
     assert (prompt.title, prompt.description, prompt.tool_call) == ("May I edit a.py?", "It is broken.", update)
     bare = ask("s", "May I?", OPTIONS, subject=tool_call_subject(v2.ToolCallUpdate(tool_call_id="c")))
-    assert as_json(tool_call_update(bare)) == {"toolCallId": "c"}
-    assert tool_call_update(ask("s", "May I?", OPTIONS)) is None
+    assert as_json(get_tool_call_update(bare)) == {"toolCallId": "c"}
+    assert get_tool_call_update(ask("s", "May I?", OPTIONS)) is None
 
 
 @pytest.mark.parametrize("subject", [{}, {"subject": None}, {"description": None}])

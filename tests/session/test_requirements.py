@@ -20,9 +20,9 @@ from acp_session.permission import (
     ask,
     cancel,
     decide,
+    get_tool_call_update,
     read,
     tool_call_subject,
-    tool_call_update,
 )
 from acp_workspace.containment import guarantees
 from requirement_checks import Checks
@@ -133,8 +133,8 @@ def a_permission_of_a_cancelled_turn_is_answered_as_cancelled(base: Path) -> Non
 def prompt_words_do_not_reach_the_tool_call(base: Path) -> None:
     call = v2.ToolCallUpdate(tool_call_id="c", title="Edit")
     request = ask("s", "May I?", [YES], description="Because.", subject=tool_call_subject(call))
-    assert tool_call_update(request) == call
-    assert b"May I" not in v2.encode(tool_call_update(request))
+    assert get_tool_call_update(request) == call
+    assert b"May I" not in v2.encode(get_tool_call_update(request))
 
 
 @requirement(
@@ -176,7 +176,7 @@ def a_terminal_of_one_version_is_none_of_the_other(base: Path) -> None:
     }
     new_ = v2.decode_as(v2.RequestPermissionRequest, body)
     lost: list[str] = []
-    place = Losses(lambda loss: lost.append(loss.pointer)).place("session/request_permission")
+    place = Losses(lambda loss: lost.append(loss.pointer)).make_place("session/request_permission")
     ToV2().convert("RequestPermissionRequest", to_builtins(old), place)
     ToV1().convert("RequestPermissionRequest", to_builtins(new_), place)
     assert lost == ["/toolCall/content/0", "/subject/toolCall/content/0"]

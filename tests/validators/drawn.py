@@ -22,7 +22,7 @@ def corpus(version: int) -> list[dict[str, Any]]:
 
 def least(protocol: ir.Protocol, name: str) -> Any:
     """An instance of a definition with its required fields alone."""
-    return copy.deepcopy(Values(protocol.definitions).small(name))
+    return copy.deepcopy(Values(protocol.definitions).make_small(name))
 
 
 JUNK: tuple[Any, ...] = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from acpgen.input.schema_validator import definitions_validator
+from acpgen.input.schema_validator import compile_definitions
 
 DEFINITIONS: Final[dict[str, Any]] = {
     "Name": {"type": "string"},
@@ -13,7 +13,7 @@ DEFINITIONS: Final[dict[str, Any]] = {
 
 
 def test_a_value_is_validated_under_the_reference_to_its_definition() -> None:
-    validator = definitions_validator(DEFINITIONS)
+    validator = compile_definitions(DEFINITIONS)
     assert validator.is_valid({"#/$defs/Name": "a", "#/$defs/Reply%3CText%3E": {"name": "b"}})
     assert not validator.is_valid({"#/$defs/Name": 1})
     assert not validator.is_valid({"#/$defs/Reply%3CText%3E": {"name": 1}})
@@ -21,5 +21,5 @@ def test_a_value_is_validated_under_the_reference_to_its_definition() -> None:
 
 def test_places_in_definitions_are_further_references() -> None:
     size = "#/$defs/Reply%3CText%3E/properties/size"
-    assert definitions_validator(DEFINITIONS).is_valid({size: "large"})
-    assert not definitions_validator(DEFINITIONS, [size]).is_valid({size: "large"})
+    assert compile_definitions(DEFINITIONS).is_valid({size: "large"})
+    assert not compile_definitions(DEFINITIONS, [size]).is_valid({size: "large"})

@@ -18,7 +18,7 @@ from jsonschema import Draft202012Validator
 import tiers
 from acpgen import ir
 from acpgen.input.walk import is_object
-from acpgen.pointers import plain_pointer, resolve
+from acpgen.pointers import resolve, write_plain_pointer
 from jsonrpc_bindings.engine import Engine
 from validators.drawn import damaged, least
 from validators.judges import NAMES, UPSTREAM, subject
@@ -405,6 +405,25 @@ def engine_of(schema: Mapping[str, Any]) -> Engine:
     return Engine(lambda: schema, dict)
 
 
+def test_an_engine_keeps_few_validators_and_judges_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jsonrpc_bindings.engine.CAPACITY", 4)
+    fields = {f"f{index}": {"$ref": f"#/$defs/D{index % 10}", "description": "d"} for index in range(20)}
+    limits = {f"f{index}": {"$ref": f"#/$defs/D{index % 10}", "maximum": 90} for index in range(20, 40)}
+    bounds = {f"D{index}": {"type": "integer", "minimum": index} for index in range(10)}
+    engine = engine_of({"$defs": {"Doc": {"type": "object", "properties": {**fields, **limits}}, **bounds}})
+    for _ in range(2):
+        for index in range(40):
+            place = ("$defs", "Doc", "properties", f"f{index}")
+            least, most = index % 10, 90 if index >= 20 else 1000
+            assert [engine.is_valid(place, value) for value in (least - 1, least, most, most + 1)] == [
+                *(False, True, True),
+                index < 20,
+            ]
+            (problem,) = engine.problems(place, least - 1)
+            assert problem.schema == f"#/$defs/D{index % 10}/minimum"
+            assert len(engine._validators) <= 4
+
+
 LARGE: Final[list[tuple[str, Any]]] = [
     ("SessionNotification", with_bad_items(4000)["params"]),
     (
@@ -480,7 +499,7 @@ def test_large_values_get_a_verdict_whatever_the_keyword() -> None:
         assert rule in {said.rule for said in found}, (schema, found)
         for said in found:
             resolve({"$defs": definitions}, said.schema)
-            resolve(value, plain_pointer(*said.path))
+            resolve(value, write_plain_pointer(*said.path))
 
 
 @pytest.mark.parametrize(

@@ -31,11 +31,11 @@ from acp_workspace.containment import (
     Root,
     bind,
     contains,
+    find_places,
     guarantees,
     is_within,
     open_file,
     open_regular,
-    places,
     reach,
 )
 from acp_workspace.errors import RequestError
@@ -123,7 +123,7 @@ def test_what_leads_outside_or_cannot_be_decided_is_refused(tree: Path, mechanis
 @pytest.mark.parametrize("path", ["", "relative", "/nul\0", "/" + "a/" * 3000, "/lone\udc80surrogate", "/\ud800"])
 def test_what_is_no_plain_absolute_path_is_refused(tmp_path: Path, path: str) -> None:
     with pytest.raises(AccessDenied):
-        places([bind(str(tmp_path))], path)
+        find_places([bind(str(tmp_path))], path)
     assert not contains([bind(str(tmp_path))], path)
 
 
@@ -138,20 +138,20 @@ def test_a_path_outside_tells_nothing_about_what_is_there(tree: Path) -> None:
 
 def test_the_first_root_that_contains_a_path_prevails(tree: Path) -> None:
     roots = [bind(str(tree / "app")), bind(str(tree / "app" / "src"))]
-    assert [place.parts for place in places(roots, f"{tree}/app/src/a.txt")] == [("src", "a.txt"), ("a.txt",)]
+    assert [place.parts for place in find_places(roots, f"{tree}/app/src/a.txt")] == [("src", "a.txt"), ("a.txt",)]
 
 
 def test_a_root_is_found_under_another_name_of_the_same_directory(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a file system without case: the text differs, the directory is the same."""
     root = bind(str(tree / "app"))
     other = root.__class__("/OTHER", "/OTHER/NAME", root.identity)
-    (place,) = places([other], f"{tree}/app/src/a.txt")
+    (place,) = find_places([other], f"{tree}/app/src/a.txt")
     assert place == Place(other, ("src", "a.txt"), f"{tree}/app/src/a.txt")
 
 
 def test_a_link_swapped_in_after_the_look_is_not_followed(tree: Path, mechanism: str) -> None:
     root = bind(str(tree / "app"))
-    (place,) = places([root], f"{tree}/app/src/a.txt")
+    (place,) = find_places([root], f"{tree}/app/src/a.txt")
     (tree / "app" / "src").rename(tree / "app" / "moved")
     (tree / "app" / "src").symlink_to(tree / "outside")
     (tree / "outside" / "a.txt").write_text("OUTSIDE")
@@ -359,7 +359,7 @@ def test_an_opening_that_the_system_could_not_finish_is_tried_again(
     if guarantees().mechanism is not Mechanism.OPENAT2:
         pytest.skip("this platform has no openat2")
     root = bind(str(tree / "app"))
-    real = vars(mechanism)["_syscall"]()
+    real = vars(mechanism)["_load_syscall"]()
     calls: list[int] = []
 
     def busy() -> Callable[..., int]:
@@ -372,7 +372,7 @@ def test_an_opening_that_the_system_could_not_finish_is_tried_again(
 
         return call
 
-    monkeypatch.setattr(mechanism, "_syscall", busy)
+    monkeypatch.setattr(mechanism, "_load_syscall", busy)
     os.close(open_file(root, ("src", "a.txt"), os.O_RDONLY))
     assert len(calls) > 4
 
@@ -532,7 +532,7 @@ def test_a_mount_that_cannot_be_told_is_refused(tree: Path, monkeypatch: pytest.
         raise OSError(errno.EXDEV, "the mount of a file cannot be determined")
 
     monkeypatch.setattr("acp_workspace.mechanism._has_openat2", lambda: False)
-    monkeypatch.setattr("acp_workspace.mechanism._mount", unknown)
+    monkeypatch.setattr("acp_workspace.mechanism._identify_mount", unknown)
     with pytest.raises(AccessDenied, match="mount point"):
         content(f"{tree}/app/src/a.txt", tree / "app")
 
@@ -575,7 +575,7 @@ def test_a_root_that_is_spelt_otherwise_is_known_by_its_identity_at_every_depth(
     names = [name for name in inside.split("/") if name]
     for depth in range(1, len(names) + 1):
         root = replace(bind("/" + "/".join(names[:depth])), real="/ANOTHER/SPELLING", path="/ANOTHER/SPELLING")
-        (found,) = places([root], inside)
+        (found,) = find_places([root], inside)
         assert found.parts == tuple(names[depth:])
 
 

@@ -32,7 +32,7 @@ from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUN
 from acp_workspace.filesystem import DEFAULT_LIMIT, FileEvent, FilePolicy, FileSystem
 from acp_workspace.policy import SECRETS, is_denied
 from acp_workspace.scope import parse_scope
-from acp_workspace.text import lines, lines_of, terminal_text
+from acp_workspace.text import read_lines, select_lines, terminal_text
 from acp_workspace.versioning import GitStage
 from acp_workspace.workers import Workers
 from acp_workspace.workspace import Roots, RootSet
@@ -215,12 +215,12 @@ def test_lines_are_what_stands_between_line_feeds(content: str, line: int | None
     with pytest.MonkeyPatch.context() as patch:
         for stride in (1, 3, 65536):
             patch.setattr("acp_workspace.text._STRIDE", stride)
-            assert lines(content, line, limit) == expected
+            assert select_lines(content, line, limit) == expected
 
 
 def test_a_file_of_line_feeds_alone_is_no_burden() -> None:
     began = time.process_time()
-    assert lines("\n" * DEFAULT_LIMIT, DEFAULT_LIMIT, 2**32) == "\n"
+    assert select_lines("\n" * DEFAULT_LIMIT, DEFAULT_LIMIT, 2**32) == "\n"
     assert time.process_time() - began < 1
 
 
@@ -266,7 +266,7 @@ def test_lines_that_come_in_chunks_are_those_of_the_whole(
     if encoding == "utf-32-le":
         raw = codecs.BOM_UTF32_LE + raw
     chunks = [raw[:8], *(raw[at : at + step] for at in range(8, len(raw), step))]
-    assert lines_of(lambda: chunks, line, limit, 1000) == lines(content, line, limit)
+    assert read_lines(lambda: chunks, line, limit, 1000) == select_lines(content, line, limit)
 
 
 def test_a_large_file_is_looked_through_no_further_than_the_policy_says(tmp_path: Path, make: Make) -> None:

@@ -22,10 +22,10 @@ from acp_workspace.containment import (
     MOST_LINKS,
     AccessDenied,
     bind,
+    find_places,
     guarantees,
     open_file,
     open_regular,
-    places,
     reach,
 )
 from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, REFUSED, RequestError
@@ -109,7 +109,7 @@ def test_a_link_may_climb_wherever_it_lies(tmp_path: Path, make: Make) -> None:
     (tmp_path / "links" / "deep").mkdir(parents=True)
     (tmp_path / "links" / "deep" / "root").symlink_to("../../app")
     roots = RootSet.bind(parse_scope(f"{tmp_path}/links/deep/root"))
-    (place,) = places(roots.roots, f"{tmp_path}/links/deep/root/a.txt")
+    (place,) = find_places(roots.roots, f"{tmp_path}/links/deep/root/a.txt")
     assert place.real == os.path.realpath(f"{tmp_path}/app/a.txt")
 
 
@@ -186,7 +186,7 @@ def test_a_name_that_is_no_unicode_text_is_reached_by_a_link_only(tmp_path: Path
     assert client.read("app/link.txt") == "new"
     assert sorted(os.listdir(os.fsencode(tmp_path / "app"))) == [b"link.txt", b"\xff.txt"]
     with pytest.raises(AccessDenied, match="Unicode"):
-        places([bind(f"{tmp_path}/app")], os.fsdecode(raw))
+        find_places([bind(f"{tmp_path}/app")], os.fsdecode(raw))
 
 
 @pytest.mark.parametrize("name", ["x" * 256, "é" * 128])
@@ -256,7 +256,7 @@ def test_what_the_system_shows_as_files_is_not_reached_from_the_root_of_everythi
     for path in ("/proc/self/environ", "/proc/self/mem", "/proc/self/root/proc/version", "/dev/null", "/dev/zero"):
         with pytest.raises((AccessDenied, OSError)):
             os.close(reach(roots, path, lambda at: open_regular(at.root, at.parts, os.O_RDONLY)))
-    assert places(roots, "/")[0].parts == ()
+    assert find_places(roots, "/")[0].parts == ()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is that of Linux")

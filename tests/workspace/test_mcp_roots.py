@@ -28,8 +28,8 @@ from acp_workspace.mcp_roots import (
     bind_roots,
     client_capabilities,
     from_workspace,
-    path_of,
-    uri_of,
+    make_uri,
+    parse_uri,
 )
 from acp_workspace.scope import parse_scope
 from acp_workspace.workspace import RootSet
@@ -79,9 +79,9 @@ def test_a_path_comes_back_from_its_uri(names: list[str]) -> None:
         path.encode()
     except UnicodeEncodeError:
         return
-    uri = uri_of(path)
+    uri = make_uri(path)
     assert uri.isascii()
-    assert path_of(uri) == path
+    assert parse_uri(uri) == path
     roots.decode_as(roots.Root, {"uri": uri})
 
 
@@ -126,19 +126,19 @@ def test_a_path_comes_back_from_its_uri(names: list[str]) -> None:
 )
 def test_a_uri_that_is_no_plain_local_file_uri_is_refused(uri: str) -> None:
     with pytest.raises(ValueError, match=r"URI|root|UTF-8|NUL"):
-        path_of(uri)
+        parse_uri(uri)
 
 
 @pytest.mark.parametrize("path", ["work", "", "/srv/../etc", "/a\0"])
 def test_a_path_that_may_climb_has_no_uri(path: str) -> None:
     with pytest.raises(ValueError, match="path"):
-        uri_of(path)
+        make_uri(path)
 
 
 def test_the_roots_of_a_session_become_mcp_roots_in_their_order(tmp_path: Path) -> None:
     app, lib = folders(tmp_path, "app", "lib")
     found = from_workspace(RootSet.bind(parse_scope(app, [lib])))
-    assert [(root.uri, root.name) for root in found] == [(uri_of(app), "app"), (uri_of(lib), "lib")]
+    assert [(root.uri, root.name) for root in found] == [(make_uri(app), "app"), (make_uri(lib), "lib")]
 
 
 # --- the client's half -----------------------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ def test_only_directories_with_consent_that_can_be_used_are_exposed(tmp_path: Pa
         assert refusing.current() == []
         await provider.expose_workspace(RootSet.bind(parse_scope(app, [lib])))
         await provider.expose(app)
-        assert [root.uri for root in provider.list_roots().roots] == [uri_of(app), uri_of(lib)]
+        assert [root.uri for root in provider.list_roots().roots] == [make_uri(app), make_uri(lib)]
         assert provider.allows(f"{app}/x")
         assert not provider.allows(f"{tmp_path}/file")
         assert not provider.allows(f"{app}/../file")
@@ -198,7 +198,7 @@ def test_changes_of_the_set_and_of_accessibility_are_announced(tmp_path: Path) -
         (tmp_path / "gone").rename(tmp_path / "lib")
         assert await provider.check()
         await provider.withdraw(app)
-        assert [root.uri for root in provider.current()] == [uri_of(lib)]
+        assert [root.uri for root in provider.current()] == [make_uri(lib)]
         watching = asyncio.create_task(provider.watch(0.01))
         (tmp_path / "lib").rename(tmp_path / "gone")
         while len(told.methods) < 6:
@@ -276,7 +276,7 @@ def declared(body: Any) -> roots.ClientCapabilities:
 
 def test_a_server_asks_once_and_again_after_a_change(tmp_path: Path) -> None:
     app, lib = folders(tmp_path, "app", "lib")
-    answers = [listed(uri_of(app)), listed(uri_of(app), uri_of(lib))]
+    answers = [listed(make_uri(app)), listed(make_uri(app), make_uri(lib))]
     asked: list[int] = []
 
     async def ask() -> roots.ListRootsResult:
@@ -305,8 +305,8 @@ def test_a_change_while_the_answer_is_on_its_way_is_not_lost(tmp_path: Path) -> 
         asked.append(1)
         if len(asked) == 1:
             cache.changed()
-            return listed(uri_of(app))
-        return listed(uri_of(lib))
+            return listed(make_uri(app))
+        return listed(make_uri(lib))
 
     async def serve() -> None:
         nonlocal cache
@@ -347,9 +347,9 @@ def test_roots_that_cannot_be_used_are_told_apart_and_give_no_access(tmp_path: P
     app, gone = folders(tmp_path, "app", "gone")
     (tmp_path / "gone").rmdir()
     (tmp_path / "app" / "link").symlink_to("/etc")
-    found = bind_roots(listed(uri_of(app), uri_of(gone), "file:///srv/../etc", "file://server/share"))
+    found = bind_roots(listed(make_uri(app), make_uri(gone), "file:///srv/../etc", "file://server/share"))
     assert [root.path for root in found.roots] == [app]
-    assert [uri for uri, _ in found.unusable] == [uri_of(gone), "file:///srv/../etc", "file://server/share"]
+    assert [uri for uri, _ in found.unusable] == [make_uri(gone), "file:///srv/../etc", "file://server/share"]
     assert not found.contains("/etc/passwd")
     for path in ("/etc/passwd", f"{app}/link/passwd", f"{app}/../x", "relative"):
         with pytest.raises(RequestError) as caught:
@@ -426,10 +426,10 @@ def test_a_server_of_the_package_mcp_gets_our_roots_over_stdio(tmp_path: Path) -
         provider.initialized()
         assert await told() == {"roots": [], "changes": 0}
         await provider.expose_workspace(RootSet.bind(parse_scope(app, [lib])))
-        assert await told() == {"roots": [[uri_of(app), "app"], [uri_of(lib), "lib with ü"]], "changes": 1}
+        assert await told() == {"roots": [[make_uri(app), "app"], [make_uri(lib), "lib with ü"]], "changes": 1}
         Path(lib).rmdir()
         await provider.check()
-        assert await told() == {"roots": [[uri_of(app), "app"]], "changes": 2}
+        assert await told() == {"roots": [[make_uri(app), "app"]], "changes": 2}
         stdin.close()
         await process.wait()
 
@@ -444,7 +444,7 @@ def test_a_client_of_the_package_mcp_is_asked_by_our_server_over_stdio(tmp_path:
     shown = [app]
 
     async def list_roots(context: Any) -> Any:
-        return types.ListRootsResult(roots=[types.Root(uri=uri_of(path)) for path in shown])
+        return types.ListRootsResult(roots=[types.Root(uri=make_uri(path)) for path in shown])
 
     @asynccontextmanager
     async def session(**named: Any) -> AsyncGenerator[Any, None]:
@@ -485,5 +485,5 @@ def test_answers_are_messages(tmp_path: Path) -> None:
 
     answer = asyncio.run(answered())
     assert b"result" in roots.encode(answer)
-    body = {"roots": [{"uri": uri_of(app), "name": "app"}]}
+    body = {"roots": [{"uri": make_uri(app), "name": "app"}]}
     assert json.loads(roots.encode(answer)) == {"jsonrpc": "2.0", "id": "a", "result": body}

@@ -22,7 +22,7 @@ from acp_workspace.mcp_roots import (
     bind_roots,
     client_capabilities,
     from_workspace,
-    uri_of,
+    make_uri,
 )
 from acp_workspace.scope import Scope, parse_scope
 from acp_workspace.workspace import RootSet
@@ -153,7 +153,7 @@ def test_the_roots_of_a_session_are_followed_with_one_notification_each(tmp_path
         for paths, told in (((app, lib), 2), ((lib,), 3), ((lib,), 3), (None, 4)):
             roots_ = None if paths is None else RootSet.bind(parse_scope(paths[0], list(paths[1:])))
             await provider.follow(roots_)
-            assert [uri for uri, _ in shown(provider)] == [uri_of(path) for path in (own, *(paths or ()))]
+            assert [uri for uri, _ in shown(provider)] == [make_uri(path) for path in (own, *(paths or ()))]
             assert len(server.told) == told
         assert server.asked == [own, app, lib]
 
@@ -168,11 +168,11 @@ def test_a_root_is_renamed_without_asking_again(tmp_path: Path) -> None:
         provider = server.provider()
         await provider.expose(app)
         await provider.rename(app, "The app")
-        assert shown(provider) == [(uri_of(app), "The app")]
+        assert shown(provider) == [(make_uri(app), "The app")]
         await provider.expose(f"{app}/", "Again")
-        assert shown(provider) == [(uri_of(app), "Again")]
+        assert shown(provider) == [(make_uri(app), "Again")]
         await provider.expose(app)  # without a name nothing changes
-        assert (shown(provider), len(server.told), server.asked) == ([(uri_of(app), "Again")], 3, [app])
+        assert (shown(provider), len(server.told), server.asked) == ([(make_uri(app), "Again")], 3, [app])
         with pytest.raises(LookupError):
             await provider.rename(f"{app}/none", "x")
 
@@ -191,7 +191,7 @@ def test_another_directory_in_the_place_of_a_root_is_asked_about(tmp_path: Path)
         assert shown(provider) == []
         await provider.expose(app)
         assert len(server.asked) == 2
-        assert [uri for uri, _ in shown(provider)] == [uri_of(app)]
+        assert [uri for uri, _ in shown(provider)] == [make_uri(app)]
 
     asyncio.run(work())
 
@@ -225,7 +225,7 @@ def test_a_file_is_a_root_on_both_sides(tmp_path: Path, mechanism: str) -> None:
         return found
 
     result = roots.ListRootsResult(roots=asyncio.run(work()))
-    assert [(root.uri, root.name) for root in result.roots] == [(uri_of(f"{app}/one"), "The one")]
+    assert [(root.uri, root.name) for root in result.roots] == [(make_uri(f"{app}/one"), "The one")]
     found = bind_roots(result)
     assert (found.files, found.roots, found.unusable) == ((f"{app}/one",), (), ())
     assert found.contains(f"{app}/one")
@@ -242,9 +242,9 @@ def test_a_file_is_a_root_on_both_sides(tmp_path: Path, mechanism: str) -> None:
 
 def test_a_root_that_is_made_later_or_again_is_usable_from_then_on(tmp_path: Path, mechanism: str) -> None:
     app = tmp_path / "app"
-    found = bind_roots(roots.ListRootsResult(roots=[roots.Root(uri=uri_of(str(app)))]))
+    found = bind_roots(roots.ListRootsResult(roots=[roots.Root(uri=make_uri(str(app)))]))
     assert found.roots == ()
-    assert found.unusable == ((uri_of(str(app)), "no such file or directory"),)
+    assert found.unusable == ((make_uri(str(app)), "no such file or directory"),)
     for _ in range(2):
         app.mkdir()
         (app / "a").write_text("a")
@@ -274,7 +274,7 @@ def test_a_root_that_is_made_later_or_again_is_usable_from_then_on(tmp_path: Pat
 )
 def test_one_unusable_entry_does_not_lose_the_others(tmp_path: Path, entry: Any) -> None:
     app, lib = folders(tmp_path, "app", "lib")
-    raw = {"roots": [{"uri": uri_of(app)}, entry, {"uri": uri_of(lib)}]}
+    raw = {"roots": [{"uri": make_uri(app)}, entry, {"uri": make_uri(lib)}]}
     found = bind_roots(raw)
     assert [root.path for root in found.roots] == [app, lib]
     assert len(found.unusable) == 1
@@ -314,7 +314,7 @@ def test_from_2026_07_28_on_a_server_asks_within_a_request(tmp_path: Path) -> No
     asyncio.run(provider.expose(app))
     meta = provider.meta()["io.modelcontextprotocol/clientCapabilities"]
     answers = provider.input_responses({"r": dict(INPUT_REQUEST), "other": {"method": "elicitation/create"}, "x": 3})
-    assert answers == {"r": {"roots": [{"uri": uri_of(app), "name": "app"}]}}
+    assert answers == {"r": {"roots": [{"uri": make_uri(app), "name": "app"}]}}
     asked: list[int] = []
 
     async def ask() -> Any:

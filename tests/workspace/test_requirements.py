@@ -38,8 +38,8 @@ from acp_workspace.mcp_roots import (
     bind_roots,
     client_capabilities,
     from_workspace,
-    path_of,
-    uri_of,
+    make_uri,
+    parse_uri,
 )
 from acp_workspace.scope import Scope, matches, normalise, parse_scope
 from acp_workspace.workspace import AgentWorkspace, ClientWorkspace, RootSet
@@ -344,7 +344,7 @@ def no_root_is_dropped(base: Path) -> None:
 def discovery_treats_roots_alike_and_earlier_ones_prevail(base: Path) -> None:
     found = bound_to(base)
     assert [one.root.path for one in found.discover("a.txt")] == [f"{base}/app", f"{base}/lib"]
-    assert found.prevailing("a.txt")["a.txt"].root.path == f"{base}/app"
+    assert found.find_prevailing("a.txt")["a.txt"].root.path == f"{base}/app"
 
 
 @requirement(37)
@@ -435,8 +435,8 @@ def a_client_with_roots_declares_them(base: Path) -> None:
 
 @requirement(77, 81)
 def a_root_is_a_file_uri_that_leads_nowhere_else(base: Path) -> None:
-    assert uri_of("/w/a b") == "file:///w/a%20b"
-    assert path_of("file:///w/a%20b") == "/w/a b"
+    assert make_uri("/w/a b") == "file:///w/a%20b"
+    assert parse_uri("file:///w/a%20b") == "/w/a b"
     for uri in (
         "http://example.org/w",
         "/w",
@@ -446,9 +446,9 @@ def a_root_is_a_file_uri_that_leads_nowhere_else(base: Path) -> None:
         "file://there/w",
     ):
         with pytest.raises(ValueError, match=r"URI|root"):
-            path_of(uri)
+            parse_uri(uri)
     with pytest.raises(ValueError, match="path"):
-        uri_of("/w/../x")
+        make_uri("/w/../x")
 
 
 @requirement(79)
@@ -488,7 +488,7 @@ def changes_of_roots_and_of_their_accessibility_are_announced(base: Path) -> Non
         await watched(client, 3)
 
     asyncio.run(changing())
-    assert [root.uri for root in client.provider.current()] == [uri_of(f"{base}/app")]
+    assert [root.uri for root in client.provider.current()] == [make_uri(f"{base}/app")]
 
 
 @requirement(80)
@@ -514,7 +514,7 @@ def the_user_is_asked_and_roots_are_looked_after(base: Path) -> None:
         await client.provider.expose(f"{base}/lib")
         assert client.asked == [f"{base}/app", f"{base}/lib"]
         await client.provider.withdraw(f"{base}/app")
-        assert [root.uri for root in client.provider.current()] == [uri_of(f"{base}/lib")]
+        assert [root.uri for root in client.provider.current()] == [make_uri(f"{base}/lib")]
         (base / "lib").rename(base / "gone")
         await watched(client, 4)
 
@@ -544,7 +544,7 @@ def a_server_stays_within_the_roots_it_was_given(base: Path) -> None:
     (base / "lib").rename(base / "gone")
     later = bind_roots(result)
     assert [root.path for root in later.roots] == [f"{base}/app"]
-    assert [uri for uri, _ in later.unusable] == [uri_of(f"{base}/lib")]
+    assert [uri for uri, _ in later.unusable] == [make_uri(f"{base}/lib")]
     with pytest.raises(FileNotFoundError):
         found.open(f"{base}/lib/a.txt")
 

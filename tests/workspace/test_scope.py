@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_workspace.errors import INVALID_PARAMS, RequestError
-from acp_workspace.scope import Flavour, Scope, flavour_of, matches, parse_scope
+from acp_workspace.scope import Flavour, Scope, find_flavour, matches, parse_scope
 
 
 @pytest.mark.parametrize(
@@ -74,6 +74,6 @@ def test_a_filter_is_read_as_stored_state_is(kept: tuple[str, ...], asked: list[
 
 
 def test_what_a_path_looks_like() -> None:
-    assert [flavour_of(path) for path in ("/a", "//a/b", "a:/", "a:", "", "\\a")] == [
+    assert [find_flavour(path) for path in ("/a", "//a/b", "a:/", "a:", "", "\\a")] == [
         *("posix", "posix", "windows", None, None, None)
     ]

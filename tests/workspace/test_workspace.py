@@ -14,7 +14,7 @@ from acp_bindings import UNSET, v1, v2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_workspace.containment import guarantees, places
+from acp_workspace.containment import find_places, guarantees
 from acp_workspace.errors import INVALID_PARAMS, NOT_FOUND, REFUSED, RequestError
 from acp_workspace.scope import Flavour, Scope, is_absolute, matches, normalise, parse_scope, request_scope
 from acp_workspace.workspace import AgentWorkspace, ClientWorkspace, RootSet
@@ -154,7 +154,7 @@ def test_a_relative_path_is_not_looked_for_in_further_roots(tmp_path: Path) -> N
     app, lib = folders(tmp_path, "app", "lib")
     (tmp_path / "lib" / "only-here.txt").touch()
     roots = RootSet.bind(parse_scope(app, [lib]))
-    (place,) = places(roots.roots, f"{app}/only-here.txt")
+    (place,) = find_places(roots.roots, f"{app}/only-here.txt")
     assert place.root.path == app
     with pytest.raises(FileNotFoundError):
         roots.open("only-here.txt")
@@ -282,7 +282,7 @@ def test_nested_and_odd_roots_keep_their_order_and_their_meaning(tmp_path: Path)
     Path(sub, "a.txt").touch()
     for cwd, more in ((app, [sub]), (sub, [app]), (f"{tmp_path}/alias", [app, sub]), ("/", [app])):
         roots = RootSet.bind(parse_scope(cwd, more))
-        assert [place.root.path for place in places(roots.roots, f"{sub}/a.txt")] == [cwd, *more]
+        assert [place.root.path for place in find_places(roots.roots, f"{sub}/a.txt")] == [cwd, *more]
         assert not roots.contains("/" if cwd != "/" else "relative\0")
 
 
@@ -309,7 +309,7 @@ def test_paths_under_every_root_are_in_scope_alike_and_earlier_roots_prevail(tmp
     assert not roots.contains(f"{lib}/LINK.md")
     found = list(roots.discover("AGENTS.md", "SKILLS.md", "LINK.md"))
     assert [one.path for one in found] == [f"{app}/AGENTS.md", f"{lib}/AGENTS.md", f"{lib}/SKILLS.md"]
-    prevailing = roots.prevailing("AGENTS.md", "SKILLS.md")
+    prevailing = roots.find_prevailing("AGENTS.md", "SKILLS.md")
     assert {name: one.root.path for name, one in prevailing.items()} == {"AGENTS.md": app, "SKILLS.md": lib}
     descriptor = roots.open("AGENTS.md")
     assert os.read(descriptor, 1000).decode() == app

@@ -156,18 +156,18 @@ class BoundedTable(Generic[K, V]):
         return len(self._entries)
 
 
-def key(value: object) -> str | None:
+def make_key(value: object) -> str | None:
     """A short key of an id, distinct for strings and numbers; `None` if the value cannot be an id. A shortened text has the key of its
     original.
     """
     if isinstance(value, str):
-        return f"s{brief(value)}"
+        return f"s{shorten(value)}"
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return brief(f"n{value!r}" if isinstance(value, float) and not value.is_integer() else f"n{int(value)}")
+        return shorten(f"n{value!r}" if isinstance(value, float) and not value.is_integer() else f"n{int(value)}")
     return "null" if value is None else None
 
 
-def brief(value: str, longest: int = MAX_KEY) -> str:
+def shorten(value: str, longest: int = MAX_KEY) -> str:
     """A text; a long one as its beginning and its digest."""
     if len(value) < longest:
         return value
@@ -175,6 +175,6 @@ def brief(value: str, longest: int = MAX_KEY) -> str:
     return f"{value[:120]}… ({len(value)} characters, SHA-256 {digest})"
 
 
-def size_of(*texts: str | None) -> int:
+def measure_texts(*texts: str | None) -> int:
     """The approximate number of bytes of these texts."""
     return sum(16 + getsizeof(value) for value in texts if value is not None)

@@ -8,7 +8,7 @@ from typing import Final, Generic, TypeVar
 
 from .bounded import MAX_MARKS
 from .events import Level
-from .json_values import pointer_steps
+from .json_values import split_pointer
 from .requirements import Requirement
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ class Breach:
     @property
     def mark(self) -> Hashable:
         """What its repeats share: everything but the message and array indices."""
-        place = tuple("*" if step.isdigit() else step for step in pointer_steps(self.pointer))
+        place = tuple("*" if step.isdigit() else step for step in split_pointer(self.pointer))
         return (self.rule, self.level, self.sender, self.method, place, self.sentence)
 
     def __str__(self) -> str:
@@ -73,7 +73,7 @@ class Folding(Generic[T]):
         >>> folding = Folding[str]()
         >>> [folding.take("a", "a") for _ in range(12)]
         [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0]
-        >>> list(folding.rest())
+        >>> list(folding.list_omitted())
         [('a', 2)]
     """
 

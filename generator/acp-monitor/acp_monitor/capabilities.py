@@ -33,13 +33,13 @@ def method_used_without_capability(event: Event, connection: Connection) -> Iter
     if capability is not None and connection.advertises(capability) is False:
         side, _, path = capability.partition(":")
         sentence = f"{event.method!r} needs the capability `{path}`, which the {side} did not advertise"
-        yield Finding(event.member("method"), sentence, connection.advertised_at.get(side), _words(path))
+        yield Finding(event.locate_member("method"), sentence, connection.advertised_at.get(side), _list_words(path))
 
 
 @rule("request", "notification", "result", needs="uses")
 def field_used_without_capability(event: Event, connection: Connection) -> Iterator[Finding]:
     """A field is sent to a side that did not advertise the capability for it."""
-    yield from _uses(event, connection, "field")
+    yield from _report_uses(event, connection, "field")
 
 
 @rule("request", "notification", "result", needs="uses")
@@ -47,8 +47,8 @@ def variant_used_without_capability(event: Event, connection: Connection) -> Ite
     """A variant or value (a kind of content, of server, of question, of update) is sent to a side that did not advertise the
     capability for it.
     """
-    yield from _uses(event, connection, "variant")
-    yield from _uses(event, connection, "value")
+    yield from _report_uses(event, connection, "variant")
+    yield from _report_uses(event, connection, "value")
 
 
 @rule("request", "notification", "result", needs="uses", level="should")
@@ -60,7 +60,7 @@ def required_once_advertised(event: Event, connection: Connection) -> Iterator[F
         side, _, path = use.capability.partition(":")
         if use.kind == "absent" and side == event.sender and connection.advertises(use.capability):
             sentence = f"the field {use.name!r} is required, since the {side} advertised `{path}`"
-            yield Finding(use.path, sentence, connection.advertised_at.get(side), _words(path))
+            yield Finding(use.path, sentence, connection.advertised_at.get(side), _list_words(path))
 
 
 @rule("error")
@@ -76,7 +76,7 @@ def advertised_method_missing(event: Event, connection: Connection) -> Iterator[
     capability = route.capability
     if capability is not None and connection.advertises(capability) is not True:
         return
-    session = connection.session(request.session)
+    session = connection.find_session(request.session)
     is_offered = route.name in _LOGIN and bool(connection.auth_methods) and connection.version == 2
     if route.name == "session/set_config_option":
         is_offered = session is not None and bool(session.options)
@@ -99,13 +99,13 @@ def advertised_method_missing(event: Event, connection: Connection) -> Iterator[
     yield finding
 
 
-def _uses(event: Event, connection: Connection, kind: str) -> Iterator[Finding]:
+def _report_uses(event: Event, connection: Connection, kind: str) -> Iterator[Finding]:
     for use in event.uses:
         side, _, path = use.capability.partition(":")
         if use.kind == kind and side == event.receiver and connection.advertises(use.capability) is False:
             sentence = f"the {kind} {use.name!r} needs the capability `{path}`, which the {side} did not advertise"
-            yield Finding(use.path, sentence, connection.advertised_at.get(side), _words(path))
+            yield Finding(use.path, sentence, connection.advertised_at.get(side), _list_words(path))
 
 
-def _words(path: str) -> tuple[str, ...]:
+def _list_words(path: str) -> tuple[str, ...]:
     return (path.rpartition(".")[2],)

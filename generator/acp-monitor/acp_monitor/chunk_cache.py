@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from jiter import from_json
 
-from .json_values import text
+from .json_values import get_text
 from .rule import ACP
 from .updates import CHUNKS
 
@@ -62,8 +62,8 @@ class ChunkCache:
 
 def _ends_with_text(value: Any) -> bool:
     """Whether the text of a chunk is the last text of the message."""
-    is_chunk = text(value, "params", "update", "sessionUpdate") in CHUNKS
-    if not is_chunk or text(value, "params", "update", "content", "type") != "text":
+    is_chunk = get_text(value, "params", "update", "sessionUpdate") in CHUNKS
+    if not is_chunk or get_text(value, "params", "update", "content", "type") != "text":
         return False
     for step in _TEXT:
         if value.__class__ is not dict or next(reversed(value)) != step:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
-from .bounded import MAX_MARKS, MAX_REQUESTS, MAX_SESSIONS, BoundedTable, MemoryBudget, brief, key, size_of
-from .paths import distinct
-from .records import Listed, Options, Pending, Question, Session, size_of_options
-from .undeclared import objects_in, types_of
+from .bounded import MAX_MARKS, MAX_REQUESTS, MAX_SESSIONS, BoundedTable, MemoryBudget, make_key, measure_texts, shorten
+from .paths import normalize_roots
+from .records import Listed, Options, Pending, Question, Session, measure_options
+from .undeclared import get_types, walk_objects
 from .versions import choose_version, is_named, is_unknown
 
 if TYPE_CHECKING:
@@ -65,27 +65,27 @@ class Connection:
         """What the message recorded last made the monitor give up, as reasons why something is not judged."""
         budget = MemoryBudget()
 
-        def table(what: str = "", size: Callable[[Any], int] = lambda _: 0, most: int = MAX_REQUESTS) -> Any:
+        def make_table(what: str = "", size: Callable[[Any], int] = lambda _: 0, most: int = MAX_REQUESTS) -> Any:
             on_evict = partial(self.report_eviction, f"there are more {what} than are kept") if what else lambda: None
             return BoundedTable[str, Any](most, size, on_evict, budget)
 
-        self.early_options: BoundedTable[str, Options] = table("options", size_of_options)
+        self.early_options: BoundedTable[str, Options] = make_table("options", measure_options)
         """Options of sessions whose id the client has not received yet."""
-        self.early_states: BoundedTable[str, str] = table(size=size_of)
+        self.early_states: BoundedTable[str, str] = make_table(size=measure_texts)
         """The states of such sessions."""
         self.pending: dict[str, BoundedTable[str, Pending]] = {
-            side: table("open requests", Pending.size) for side in self.sides
+            side: make_table("open requests", Pending.measure) for side in self.sides
         }
-        self.answers: dict[str, BoundedTable[str, int]] = {side: table() for side in self.sides}
-        self.sessions: BoundedTable[str, Session] = table("sessions", Session.size, MAX_SESSIONS)
-        self.listings: BoundedTable[str, Listed] = table(size=Listed.size, most=MAX_SESSIONS)
-        self.deletions: BoundedTable[str, int] = table("deleted sessions", most=MAX_SESSIONS)
-        self.questions: BoundedTable[str, Question] = table("open questions", Question.size)
-        self.visits: BoundedTable[str, int] = table("visits to web pages")
+        self.answers: dict[str, BoundedTable[str, int]] = {side: make_table() for side in self.sides}
+        self.sessions: BoundedTable[str, Session] = make_table("sessions", Session.measure, MAX_SESSIONS)
+        self.listings: BoundedTable[str, Listed] = make_table(size=Listed.measure, most=MAX_SESSIONS)
+        self.deletions: BoundedTable[str, int] = make_table("deleted sessions", most=MAX_SESSIONS)
+        self.questions: BoundedTable[str, Question] = make_table("open questions", Question.measure)
+        self.visits: BoundedTable[str, int] = make_table("visits to web pages")
         """When the agent last asked for a visit, by its id."""
-        self.cursors: BoundedTable[str, int] = table("cursors")
+        self.cursors: BoundedTable[str, int] = make_table("cursors")
         """The lists that brought each cursor."""
-        self._reported: BoundedTable[str, bool] = table(most=MAX_MARKS)
+        self._reported: BoundedTable[str, bool] = make_table(most=MAX_MARKS)
 
     @property
     def version(self) -> int | str | None:
@@ -103,13 +103,13 @@ class Connection:
             return ()
         return tuple(strict for strict in self.protocols.values() if strict is not self.strict)
 
-    def speaking(self, version: object) -> Strict | None:
+    def choose_validator(self, version: object) -> Strict | None:
         """The validator after a handshake names a version; unchanged if it names none or the protocol is fixed."""
         return choose_version(version, self.protocols, self.strict, is_fixed=self.is_fixed)
 
     def speak(self, version: object, *, is_agreed: bool) -> None:
         """Record that a handshake named a version, or failed to: requested by one peer, or agreed by both."""
-        validator = self.speaking(version)
+        validator = self.choose_validator(version)
         self.strict = validator if is_agreed else validator or self.strict
         self.is_named = is_named(version, self.protocols)
 
@@ -132,30 +132,30 @@ class Connection:
         """Whether a side had read a message of the other when it sent its own last one: each side reads in order."""
         return index is not None and self.last_read[side] >= index
 
-    def open_requests(self, side: str, method: str, session: str | None) -> list[Pending]:
+    def list_open_requests(self, side: str, method: str, session: str | None) -> list[Pending]:
         """The open requests of a side with this method in this session."""
-        session_key = key(session)
+        session_key = make_key(session)
         requests = (request for request in self.pending[side].values() if request.method == method)
-        return [request for request in requests if key(request.session) == session_key]
+        return [request for request in requests if make_key(request.session) == session_key]
 
     def awaits_refusal(self, side: str) -> bool:
         """Whether a side sent something that an error without an id may refuse: a line that is no message, or a malformed request."""
         return bool(self.strays[side]) or not all(request.well_formed for request in self.pending[side].values())
 
-    def session(self, name: str | None) -> Session | None:
+    def find_session(self, name: str | None) -> Session | None:
         """A session that was opened on this connection, closed ones included."""
-        return None if name is None else self.sessions.get(key(name) or "")
+        return None if name is None else self.sessions.get(make_key(name) or "")
 
-    def directory(self, name: str | None) -> tuple[str, int] | None:
+    def find_directory(self, name: str | None) -> tuple[str, int] | None:
         """The working directory that a session was opened or listed with, and the index of that message."""
-        session, listing = self.session(name), self.listings.get(key(name) or "")
+        session, listing = self.find_session(name), self.listings.get(make_key(name) or "")
         if session is not None and session.open_answer is not None and session.cwd is not None:
             return session.cwd, session.open_request
         return None if listing is None or listing.cwd is None else (listing.cwd, listing.index)
 
-    def roots_in_force(self, name: str | None) -> tuple[str, ...] | None:
+    def find_roots(self, name: str | None) -> tuple[str, ...] | None:
         """The roots of a session that are in force for this client on this connection; `None` if unknown."""
-        session, listing = self.session(name), self.listings.get(key(name) or "")
+        session, listing = self.find_session(name), self.listings.get(make_key(name) or "")
         listed_roots = () if listing is None or not listing.has_roots else listing.roots
         if session is None:
             is_whole = self.is_complete and not self.sessions.evicted and not self.listings.evicted
@@ -163,14 +163,14 @@ class Connection:
         if session.roots is None or listed_roots is None:
             return None
         return (
-            distinct((*session.roots, *session.inherited_roots, *listed_roots))
+            normalize_roots((*session.roots, *session.inherited_roots, *listed_roots))
             if session.close_answer is None
             else listed_roots
         )
 
     def lacks(self, table: BoundedTable[str, Any], name: object) -> bool:
         """Whether a table certainly lacks a name: all messages were seen, and none of its entries was evicted."""
-        table_key = key(name)
+        table_key = make_key(name)
         is_whole = self.is_complete and not table.evicted
         return table_key is not None and is_whole and table.get(table_key) is None
 
@@ -184,8 +184,8 @@ class Connection:
 
     def remember(self, mark: str) -> bool:
         """Whether a mark is new; it is remembered."""
-        is_first = self._reported.get(brief(mark)) is None
-        self._reported[brief(mark)] = True
+        is_first = self._reported.get(shorten(mark)) is None
+        self._reported[shorten(mark)] = True
         return is_first
 
     def lose(self) -> None:
@@ -205,7 +205,7 @@ def _negotiates(strict: Strict) -> bool:
     """Whether the params of `initialize` name a version, as in ACP and MCP."""
     route = strict.route("initialize", is_request=True)
     params: Any = route and route.params
-    return bool(params) and types_of(strict).has_field(params, "protocolVersion")
+    return bool(params) and get_types(strict).has_field(params, "protocolVersion")
 
 
 def find_capabilities(protocols: Iterable[Strict]) -> Mapping[str, frozenset[str]]:
@@ -213,7 +213,7 @@ def find_capabilities(protocols: Iterable[Strict]) -> Mapping[str, frozenset[str
     paths_by_side: dict[str, set[str]] = {}
     for strict in protocols:
         names = [method.capability for method in strict.contract.methods]
-        names += [part.get(key) for part in objects_in(strict.schema) for key in ("x-capability", "x-required-with")]
+        names += [part.get(key) for part in walk_objects(strict.schema) for key in ("x-capability", "x-required-with")]
         for name in names:
             if name is not None:
                 side, _, path = name.partition(":")

@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from .bounded import key
+from .bounded import make_key
 from .connection import Connection
 from .content_objects import ENCODED, OUTPUTS, WITH_CONTENT
 from .events import Event, Finding
-from .json_values import Path, Place, is_object, items, reach, show, text
+from .json_values import Path, Place, get_items, get_text, is_object, reach, show
 from .rule import ACP, V2, rule
 
 _OPENING: Final = ("session/new", "session/load", "session/resume", "session/fork")
@@ -32,12 +32,12 @@ _FILE_HEADERS: Final = ("--- ", "+++ ", "rename from ", "rename to ", "copy from
 def config_option_inconsistent(event: Event, _connection: Connection) -> Iterator[Finding]:
     """A choice among the configuration options offers one value twice, or stands at a value that it does not offer."""
     for path, option in _list_members(event, "configOptions"):
-        if text(option, "type") != "select":
+        if get_text(option, "type") != "select":
             continue
-        choices = [((*path, *place, "value"), text(value, "value")) for place, value in _choices(option)]
+        choices = [((*path, *place, "value"), get_text(value, "value")) for place, value in _list_choices(option)]
         for place, value in _find_repeated(choices):
             yield Finding(place, f"the value {show(value)} occurs twice", words=("unique",))
-        values, current = [value for _, value in choices], text(option, "currentValue")
+        values, current = [value for _, value in choices], get_text(option, "currentValue")
         if values and current is not None and current not in values:
             sentence = f"{show(current)} is not one of the {len(values)} values"
             yield Finding((*path, "currentValue"), sentence, words=("currentValue",))
@@ -52,7 +52,9 @@ def config_option_inconsistent(event: Event, _connection: Connection) -> Iterato
 )
 def command_name_invalid(event: Event, _connection: Connection) -> Iterator[Finding]:
     """The name of a command has white space in it, or two commands of one list have the same name."""
-    commands = [((*path, "name"), text(command, "name")) for path, command in _list_members(event, "availableCommands")]
+    commands = [
+        ((*path, "name"), get_text(command, "name")) for path, command in _list_members(event, "availableCommands")
+    ]
     for path, name in commands:
         if name is not None and any(character.isspace() for character in name):
             yield Finding(path, f"the name {show(name)} contains white space", words=("whitespace",))
@@ -79,7 +81,7 @@ def base64_malformed(event: Event, connection: Connection) -> Iterator[Finding]:
     if connection.strict is None:
         return
     for path, value in event.content:
-        kind = text(value, "type") or ""
+        kind = get_text(value, "type") or ""
         field = ENCODED.get(kind)
         inner = ("resource",) if kind == "resource" else ()
         if field is not None:
@@ -95,9 +97,9 @@ def base64_malformed(event: Event, connection: Connection) -> Iterator[Finding]:
 def patch_malformed(event: Event, _connection: Connection) -> Iterator[Finding]:
     """A patch of format `git_patch` does not begin with its first file, or names a file by a path that is not absolute."""
     for path, value in event.content:
-        if text(value, "type") != "diff" or text(value, "patch", "format") != "git_patch":
+        if get_text(value, "type") != "diff" or get_text(value, "patch", "format") != "git_patch":
             continue
-        patch, place = text(value, "patch", "text") or "", event.extend_path(*path, "patch", "text")
+        patch, place = get_text(value, "patch", "text") or "", event.extend_path(*path, "patch", "text")
         if not patch.startswith("diff --git "):
             yield Finding(place, "the patch does not begin with 'diff --git'", words=("envelope",))
         for name in _list_patched_paths(patch):
@@ -110,8 +112,8 @@ def patch_malformed(event: Event, _connection: Connection) -> Iterator[Finding]:
 def icon_not_fetchable(event: Event, _connection: Connection) -> Iterator[Finding]:
     """The icon of a linked resource is neither a URI of `https:` nor one of `data:`."""
     for path, value in event.content:
-        for index, icon in enumerate(items(value, "icons") if text(value, "type") == "resource_link" else ()):
-            source = text(icon, "src")
+        for index, icon in enumerate(get_items(value, "icons") if get_text(value, "type") == "resource_link" else ()):
+            source = get_text(icon, "src")
             if source is not None and not source.lower().startswith(("https:", "data:")):
                 sentence = f"{show(source)} is not an https: or data: URI"
                 yield Finding(event.extend_path(*path, "icons", index, "src"), sentence)
@@ -123,10 +125,10 @@ def terminal_updates_in_one_batch(event: Event, _connection: Connection) -> Iter
     terminals: set[tuple[str | None, str]] = set()
     for index, message in enumerate(event.value):
         update = reach(message, "params", "update")
-        kind, name = text(update, "sessionUpdate"), text(update, "terminalId")
+        kind, name = get_text(update, "sessionUpdate"), get_text(update, "terminalId")
         if name is None or not (kind == OUTPUTS[0] or (kind == OUTPUTS[1] and "output" in update)):
             continue
-        terminal = (key(text(message, "params", "sessionId")), name)
+        terminal = (make_key(get_text(message, "params", "sessionId")), name)
         if terminal in terminals:
             yield Finding((index,), f"the batch holds output of the terminal {show(name)} before this")
         terminals.add(terminal)
@@ -135,15 +137,15 @@ def terminal_updates_in_one_batch(event: Event, _connection: Connection) -> Iter
 def _list_members(event: Event, field: str) -> Iterator[Place]:
     """Yield the members of a list in a result or an update, with their paths in the message."""
     inside = () if event.kind == "result" else ("update",)
-    for index, item in enumerate(items(event.body, *inside, field)):
+    for index, item in enumerate(get_items(event.body, *inside, field)):
         yield event.extend_path(*inside, field, index), item
 
 
-def _choices(option: Any) -> Iterator[Place]:
+def _list_choices(option: Any) -> Iterator[Place]:
     """Yield the values of a select option, grouped or not."""
-    for index, choice in enumerate(items(option, "options")):
+    for index, choice in enumerate(get_items(option, "options")):
         if is_object(choice) and "groupId" in choice:
-            for place, value in enumerate(items(choice, "options")):
+            for place, value in enumerate(get_items(choice, "options")):
                 yield ("options", index, "options", place), value
         else:
             yield ("options", index), choice
@@ -151,10 +153,11 @@ def _choices(option: Any) -> Iterator[Place]:
 
 def _find_repeated_variables(event: Event, field: str, kind: str) -> Iterator[Finding]:
     """Report environment variables that one member of a list sets twice, for members of a type."""
-    for index, holder in enumerate(items(event.body, field)):
-        variables = enumerate(items(holder, "env") if text(holder, "type") == kind else ())
+    for index, holder in enumerate(get_items(event.body, field)):
+        variables = enumerate(get_items(holder, "env") if get_text(holder, "type") == kind else ())
         variable_names = (
-            (event.extend_path(field, index, "env", at, "name"), text(variable, "name")) for at, variable in variables
+            (event.extend_path(field, index, "env", at, "name"), get_text(variable, "name"))
+            for at, variable in variables
         )
         for place, name in _find_repeated(variable_names):
             yield Finding(place, f"the variable {show(name)} occurs twice")

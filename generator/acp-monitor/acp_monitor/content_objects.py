@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from .events import Event
-from .json_values import Path, Place, is_array, is_object, text
+from .json_values import Path, Place, get_text, is_array, is_object
 
 WITH_CONTENT: Final = ("session/prompt", "session/update", "session/request_permission")
 ENCODED: Final = {"image": "data", "audio": "data", "resource": "blob"}
@@ -24,18 +24,18 @@ _FREE: Final = frozenset({"_meta", "rawInput", "rawOutput"})
 _MAX_DEPTH: Final = 16
 
 
-def content_of(event: Event) -> tuple[Place, ...]:
+def find_content(event: Event) -> tuple[Place, ...]:
     """The objects of a call that the rules on content look at, with their paths in the body."""
     if event.method not in WITH_CONTENT or event.kind not in ("request", "notification"):
         return ()
-    objects = tuple(place for place in _objects(event.body) if text(place[1], "type") in CONTENT_TYPES)
+    objects = tuple(place for place in _walk_objects(event.body) if get_text(place[1], "type") in CONTENT_TYPES)
     update = event.update
     if event.update_kind in OUTPUTS and all(value is not update for _, value in objects):
         return (*objects, (("update",), update))
     return objects
 
 
-def _objects(value: Any, path: Path = ()) -> Iterator[Place]:
+def _walk_objects(value: Any, path: Path = ()) -> Iterator[Place]:
     """Yield every object of a body, without fields that may hold anything."""
     if len(path) > _MAX_DEPTH:
         return
@@ -43,7 +43,7 @@ def _objects(value: Any, path: Path = ()) -> Iterator[Place]:
         yield path, value
         for name, inner in value.items():
             if name not in _FREE and (is_object(inner) or is_array(inner)):
-                yield from _objects(inner, (*path, name))
+                yield from _walk_objects(inner, (*path, name))
     elif is_array(value):
         for index, inner in enumerate(value):
-            yield from _objects(inner, (*path, index))
+            yield from _walk_objects(inner, (*path, index))

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from .bounded import key
+from .bounded import make_key
 from .connection import Connection
 from .events import Event, Finding
-from .json_values import Path, is_array, is_number, is_object, items, reach, show, text
+from .json_values import Path, get_items, get_text, is_array, is_number, is_object, reach, show
 from .rule import ACP, rule
 
 _CREATE: Final = "elicitation/create"
@@ -21,9 +21,9 @@ _FIELD_TYPES: Final = ("string", "number", "integer", "boolean", "array")
 @rule("request", methods=(_CREATE,), protocols=ACP)
 def elicitation_id_in_use(event: Event, connection: Connection) -> Iterator[Finding]:
     """An agent asks in URL mode with the id of another question that still waits for its answer."""
-    name = text(event.body, "elicitationId") if text(event.body, "mode") == "url" else None
+    name = get_text(event.body, "elicitationId") if get_text(event.body, "mode") == "url" else None
     for question in connection.questions.values() if name is not None else ():
-        if question.visit == key(name):
+        if question.visit == make_key(name):
             sentence = f"the id {show(name)} is already used by an open elicitation"
             yield Finding(event.extend_path("elicitationId"), sentence, question.index)
             return
@@ -32,7 +32,7 @@ def elicitation_id_in_use(event: Event, connection: Connection) -> Iterator[Find
 @rule("request", methods=(_CREATE,), protocols=ACP)
 def elicitation_url_with_credentials(event: Event, _connection: Connection) -> Iterator[Finding]:
     """The URL of a question holds a user name and a password before its host. Of other secrets no judge can tell."""
-    url = text(event.body, "url") if text(event.body, "mode") == "url" else None
+    url = get_text(event.body, "url") if get_text(event.body, "mode") == "url" else None
     if url is not None and _CREDENTIALS.match(url):
         yield Finding(event.extend_path("url"), "the URL contains a password before its host")
 
@@ -45,13 +45,15 @@ def elicitation_of_unknown_request(event: Event, connection: Connection) -> Iter
     request_id, client = event.body["requestId"], connection.sides[0]
     if connection.lacks(connection.pending[client], request_id):
         sentence = f"no request {show(request_id)} of the client is open"
-        yield Finding(event.extend_path("requestId"), sentence, connection.answers[client].get(key(request_id) or ""))
+        yield Finding(
+            event.extend_path("requestId"), sentence, connection.answers[client].get(make_key(request_id) or "")
+        )
 
 
 @rule("notification", methods=("elicitation/complete",), protocols=ACP)
 def elicitation_not_asked(event: Event, connection: Connection) -> Iterator[Finding]:
     """An agent says that a visit to a web page is over for which it never asked on this connection."""
-    name = text(event.body, "elicitationId")
+    name = get_text(event.body, "elicitationId")
     if name is not None and connection.strict is not None and connection.lacks(connection.visits, name):
         yield Finding(event.extend_path("elicitationId"), f"no elicitation has the id {show(name)}")
 
@@ -59,7 +61,7 @@ def elicitation_not_asked(event: Event, connection: Connection) -> Iterator[Find
 @rule("error", methods=(_CREATE,), level="should", protocols=ACP)
 def elicitation_refused_otherwise(event: Event, connection: Connection) -> Iterator[Finding]:
     """A client that has elicitation refuses a mode that it does not have with another code than -32602."""
-    question, code = connection.questions.get(key(event.id) or ""), event.error_code
+    question, code = connection.questions.get(make_key(event.id) or ""), event.error_code
     at = "capabilities" if connection.version == 2 else "clientCapabilities"
     if question is None or question.mode not in ("form", "url") or connection.strict is None or code == -32602:
         return
@@ -72,33 +74,33 @@ def elicitation_refused_otherwise(event: Event, connection: Connection) -> Itera
 @rule("result", methods=(_CREATE,), level="should", protocols=ACP)
 def elicitation_content_unfit(event: Event, connection: Connection) -> Iterator[Finding]:
     """What a client accepted does not fit the form: a field is missing, or its value is none that the form allows."""
-    question = connection.questions.get(key(event.id) or "")
-    if question is None or question.form is None or text(event.body, "action") != "accept":
+    question = connection.questions.get(make_key(event.id) or "")
+    if question is None or question.form is None or get_text(event.body, "action") != "accept":
         return
     content = reach(event.body, "content")
-    for path, sentence in _misfits(question.form, {} if content is None else content):
+    for path, sentence in _find_misfits(question.form, {} if content is None else content):
         yield Finding(event.extend_path("content", *path), sentence, question.index)
 
 
-def _misfits(form: Any, content: Any) -> Iterator[tuple[Path, str]]:
+def _find_misfits(form: Any, content: Any) -> Iterator[tuple[Path, str]]:
     """Yield what a form does not allow in accepted content, as paths and sentences. Patterns, formats and fields of unknown types are
     not checked.
     """
     if not is_object(content):
         return
-    for name in items(form, "required"):
+    for name in get_items(form, "required"):
         if isinstance(name, str) and name not in content:
             yield (), f"the form requires {show(name)}"
     fields = reach(form, "properties")
     for name, field in fields.items() if is_object(fields) else ():
-        if name in content and is_object(field) and text(field, "type") in _FIELD_TYPES:
-            sentence = _objection(field, content[name])
+        if name in content and is_object(field) and get_text(field, "type") in _FIELD_TYPES:
+            sentence = _find_objection(field, content[name])
             if sentence is not None:
                 yield (name,), sentence
 
 
-def _objection(field: Any, value: Any) -> str | None:
-    kind = text(field, "type") or ""
+def _find_objection(field: Any, value: Any) -> str | None:
+    kind = get_text(field, "type") or ""
     if not _is_of(kind, value):
         return f"{show(value)} is no {kind}"
     choices: list[str] | None = None
@@ -106,10 +108,10 @@ def _objection(field: Any, value: Any) -> str | None:
     match kind:
         case "string":
             size, least, most = len(value), field.get("minLength"), field.get("maxLength")
-            choices = _choices(field, "enum", "oneOf")
+            choices = _list_choices(field, "enum", "oneOf")
         case "array":
             size, least, most = len(value), field.get("minItems"), field.get("maxItems")
-            choices = _choices(field.get("items"), "enum", "anyOf")
+            choices = _list_choices(field.get("items"), "enum", "anyOf")
         case "boolean":
             return None
         case _:
@@ -138,10 +140,12 @@ def _is_of(kind: str, value: Any) -> bool:
             return is_number(value)
 
 
-def _choices(field: Any, plain: str, titled: str) -> list[str] | None:
+def _list_choices(field: Any, plain: str, titled: str) -> list[str] | None:
     """The values that a field lets the user choose from; `None` if it takes any."""
     if is_array(reach(field, plain)):
-        return [value for value in items(field, plain) if isinstance(value, str)]
+        return [value for value in get_items(field, plain) if isinstance(value, str)]
     if is_array(reach(field, titled)):
-        return [value for value in (text(option, "const") for option in items(field, titled)) if value is not None]
+        return [
+            value for value in (get_text(option, "const") for option in get_items(field, titled)) if value is not None
+        ]
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
-from .json_values import Path, Place, integer, text
+from .json_values import Path, Place, get_integer, get_text
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.contract import Method
@@ -88,7 +88,7 @@ class Event:
     @property
     def session(self) -> str | None:
         """The session that the message, or the request that it answers, names."""
-        own = text(self.body, "sessionId")
+        own = get_text(self.body, "sessionId")
         return own if own is not None or self.request is None else self.request.session
 
     @property
@@ -99,14 +99,14 @@ class Event:
     @property
     def update_kind(self) -> str | None:
         """The kind of the session update."""
-        return text(self.update, "sessionUpdate")
+        return get_text(self.update, "sessionUpdate")
 
     @property
     def error_code(self) -> int | None:
         """The code of an error; `None` if it is not a number."""
-        return integer(self.body, "code")
+        return get_integer(self.body, "code")
 
-    def member(self, name: str) -> Path:
+    def locate_member(self, name: str) -> Path:
         """The path of a member of the message itself."""
         return (*self.at, name)
 

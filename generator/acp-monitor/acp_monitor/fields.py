@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from .connection import Connection
 from .events import Event, Finding
-from .json_values import json_pointer, reach, show
+from .json_values import reach, show, write_pointer
 from .rule import ACP, rule
 from .unstable import UNSTABLE_FIELDS
 
@@ -32,7 +32,7 @@ def field_unknown(event: Event, _connection: Connection) -> Iterator[Finding]:
     """A message has a field that its type does not have. Every name at the root of a type is the protocol's own; what an
     implementation adds stands in `_meta`. A note where upstream's unstable schemas have the field, or had it.
     """
-    yield from islice(_unknown_fields(event), MAX_FINDINGS)
+    yield from islice(_report_unknown_fields(event), MAX_FINDINGS)
 
 
 @rule("request", "notification", "result", protocols=ACP, level="note", needs="undeclared")
@@ -52,14 +52,14 @@ def value_unknown(event: Event, _connection: Connection) -> Iterator[Finding]:
         yield Finding(event.extend_path(*path), sentence, words=(of,))
 
 
-def _unknown_fields(event: Event) -> Iterator[Finding]:
+def _report_unknown_fields(event: Event) -> Iterator[Finding]:
     protocol = event.strict.contract.name if event.strict is not None else ""
     lacking = {problem.pointer for problem in event.problems if problem.missing}
     unknown_variants = tuple(problem.pointer.rpartition("/")[0] for problem in event.problems if problem.rule == "tag")
-    at = json_pointer(event.at)
+    at = write_pointer(event.at)
     for path, types, kind in event.undeclared:
         name = str(path[-1])
-        holder = json_pointer(event.extend_path(*path[:-1])).removeprefix(at)
+        holder = write_pointer(event.extend_path(*path[:-1])).removeprefix(at)
         if kind != "field" or name in _OTHER_RULES or holder in lacking:
             continue
         if any(f"{holder}/".startswith(f"{place}/") for place in unknown_variants):

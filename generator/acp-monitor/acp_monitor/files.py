@@ -9,7 +9,7 @@ from typing import Final
 
 from .connection import Connection
 from .events import Event, Finding
-from .json_values import show, text
+from .json_values import get_text, show
 from .paths import is_inside
 from .rule import V1, rule
 
@@ -22,18 +22,18 @@ def file_access_outside_roots(event: Event, connection: Connection) -> Iterator[
     """A client reads or writes a file whose path lies in none of the session's roots. Judged by the text of the path: a link may lead
     out of a root unseen, and one that leads from outside into a root is reported.
     """
-    request, session = event.request, connection.session(event.session)
+    request, session = event.request, connection.find_session(event.session)
     if request is None or request.path is None or session is None or session.roots is None or session.cwd is None:
         return
     if not is_inside(request.path, (session.cwd, *session.roots, *session.inherited_roots)):
         sentence = f"{show(request.path)} is outside the {1 + len(session.roots)} roots, and the client accepted it"
-        yield Finding(event.member("result"), sentence, request.index)
+        yield Finding(event.locate_member("result"), sentence, request.index)
 
 
 @rule("result", methods=("fs/read_text_file",), protocols=V1, level="should")
 def file_longer_than_asked(event: Event, _connection: Connection) -> Iterator[Finding]:
     """A client answers a read with more lines than the agent asked for."""
-    request, content = event.request, text(event.body, "content")
+    request, content = event.request, get_text(event.body, "content")
     if request is None or request.limit is None or content is None:
         return
     lines = content.count("\n") + (content[-1:] not in ("", "\n"))
@@ -47,7 +47,7 @@ def output_over_limit(event: Event, _connection: Connection) -> Iterator[Finding
     """A client keeps more output of a terminal than the `outputByteLimit` that it was created with. What stands for bytes that are no
     text counts as one byte.
     """
-    limit, output = None if event.request is None else event.request.limit, text(event.body, "output")
+    limit, output = None if event.request is None else event.request.limit, get_text(event.body, "output")
     if limit is None or output is None:
         return
     size = len(output.replace("\ufffd", "?").encode("utf-8", "surrogatepass"))
@@ -68,7 +68,7 @@ def file_error_as_authentication(event: Event, _connection: Connection) -> Itera
 @rule("error", methods=_FILES, level="should")
 def file_error_without_path(event: Event, _connection: Connection) -> Iterator[Finding]:
     """A client refuses a file with -32001 and does not name the path in `data`."""
-    if event.error_code == -32001 and text(event.body, "data", "path") is None:
+    if event.error_code == -32001 and get_text(event.body, "data", "path") is None:
         yield Finding(event.extend_path(), "a refused file is named in `data.path`")
 
 

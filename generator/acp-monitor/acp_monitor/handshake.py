@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from .bounded import key
+from .bounded import make_key
 from .connection import Connection
 from .events import Event, Finding, Level
-from .json_values import reach, show, text
+from .json_values import get_text, reach, show
 from .rule import ACP, V2, rule
 
 _BEFORE: Final = ("initialize", "$/cancel_request", "ping")
@@ -36,7 +36,7 @@ def message_before_initialize(event: Event, connection: Connection) -> Iterator[
             "should" if is_mcp and earlier is not None and connection.initialize_error is None else None
         )
         sentence = f"{show(event.method)} was called while `initialize` {state}"
-        yield Finding(event.member("method"), sentence, earlier, level=level)
+        yield Finding(event.locate_member("method"), sentence, earlier, level=level)
 
 
 @rule("request", methods=("initialize",))
@@ -48,7 +48,9 @@ def initialize_repeated(event: Event, connection: Connection) -> Iterator[Findin
         return
     if connection.version != 2 or connection.first_request is not None:
         yield Finding(
-            event.member("method"), "`initialize` was called before on this connection", connection.initialize_request
+            event.locate_member("method"),
+            "`initialize` was called before on this connection",
+            connection.initialize_request,
         )
 
 
@@ -97,16 +99,16 @@ def logout_not_offered(event: Event, connection: Connection) -> Iterator[Finding
     """A client of version 2 logs out though the agent offered no authentication method."""
     if connection.auth_methods == {}:
         sentence = "the agent offers no authentication method, so the client must not log out"
-        yield Finding(event.member("method"), sentence, connection.initialize_answer)
+        yield Finding(event.locate_member("method"), sentence, connection.initialize_answer)
 
 
 @rule("request", methods=_LOGIN)
 def auth_method_not_offered(event: Event, connection: Connection) -> Iterator[Finding]:
     """A client logs in by a method that the agent did not offer, or by one of type `terminal`, which clients carry out themselves."""
-    method_id = text(event.body, "methodId")
+    method_id = get_text(event.body, "methodId")
     if method_id is None or connection.auth_methods is None:
         return
-    kind = connection.auth_methods.get(key(method_id) or "")
+    kind = connection.auth_methods.get(make_key(method_id) or "")
     sentence, words = f"the agent offered no method {show(method_id)}", () if connection.auth_methods else ("none",)
     if kind == "terminal":
         sentence, words = (
@@ -122,11 +124,11 @@ def auth_method_of_unknown_type(event: Event, connection: Connection) -> Iterato
     """A client logs in by a method of a type that the protocol does not have. Only a type says whether its methods are passed to the
     agent, so nobody can tell whether this one may be. Types that begin with `_` are the peers' own.
     """
-    method_id = text(event.body, "methodId")
+    method_id = get_text(event.body, "methodId")
     kind = (
         None
         if method_id is None or connection.auth_methods is None
-        else connection.auth_methods.get(key(method_id) or "")
+        else connection.auth_methods.get(make_key(method_id) or "")
     )
     if kind is not None and kind not in ("agent", "terminal") and not kind.startswith("_"):
         sentence = f"the method {show(method_id)} is of the unknown type {show(kind)}: whether the agent is asked for it is not known"

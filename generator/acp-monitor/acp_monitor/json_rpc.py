@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from .bounded import key
+from .bounded import make_key
 from .connection import Connection
 from .events import Event, Finding, Level
-from .json_values import is_object, pointer_steps, reach, show, text
+from .json_values import get_text, is_object, reach, show, split_pointer
 from .paths import is_about_roots
 from .records import Pending
 from .rule import ACP, rule
@@ -37,7 +37,7 @@ def envelope_malformed(event: Event, _connection: Connection) -> Iterator[Findin
     """
     for problem in event.problems:
         if problem.rule == "envelope":
-            yield _finding(event, problem)
+            yield _make_finding(event, problem)
 
 
 @rule("malformed", "request", "notification", "result", "error", needs="duplicates")
@@ -46,7 +46,7 @@ def duplicate_key(event: Event, _connection: Connection) -> Iterator[Finding]:
     what the other does. Here the last one counts.
     """
     for problem in event.duplicates:
-        yield _finding(event, problem)
+        yield _make_finding(event, problem)
 
 
 @rule("batch")
@@ -68,7 +68,7 @@ def batch_mixed(event: Event, _connection: Connection) -> Iterator[Finding]:
 def batch_of_unbatchable(event: Event, _connection: Connection) -> Iterator[Finding]:
     """A request whose method the schema keeps out of batches (`x-batch`) came in one."""
     if event.at and event.route is not None and event.route.batch == "never":
-        yield Finding(event.member("method"), f"{event.method!r} may not be part of a batch")
+        yield Finding(event.locate_member("method"), f"{event.method!r} may not be part of a batch")
 
 
 @rule("request", "notification", protocols=ACP, needs="problems")
@@ -79,7 +79,7 @@ def method_unknown(event: Event, connection: Connection) -> Iterator[Finding]:
     if event.unjudged or event.route is not None:
         return
     name = connection.strict.contract.name if connection.strict is not None else ""
-    for finding in (_finding(event, problem) for problem in event.problems if problem.rule == "method"):
+    for finding in (_make_finding(event, problem) for problem in event.problems if problem.rule == "method"):
         if event.method in UNSTABLE_METHODS.get(name, ()):
             sentence = f"{name} has the method {show(event.method)} only upstream, as unstable"
             yield finding._replace(sentence=sentence, level="note")
@@ -92,7 +92,7 @@ def method_misdirected(event: Event, _connection: Connection) -> Iterator[Findin
     """A peer calls a method that it handles itself."""
     for problem in event.problems:
         if problem.rule == "method" and event.route is not None:
-            yield _finding(event, problem)
+            yield _make_finding(event, problem)
 
 
 @rule("request", "notification", needs="problems")
@@ -107,7 +107,7 @@ def result_malformed(event: Event, _connection: Connection) -> Iterator[Finding]
     have: receivers keep it as one that they do not know.
     """
     for finding in _check_envelope(event) if not _is_null_result(event) else ():
-        login = _unknown_login(event, finding)
+        login = _find_unknown_login(event, finding)
         if login is None:
             yield finding
         else:
@@ -133,14 +133,14 @@ def response_without_request(event: Event, connection: Connection) -> Iterator[F
     """A response answers no open request: the id was never used, or it was answered before."""
     if event.request is not None or not connection.is_complete or connection.pending[event.receiver].evicted:
         return
-    name = key(event.id)
+    name = make_key(event.id)
     if name is None or (event.id is None and event.kind == "error"):
         return  # the answer to a message whose id could not be read
     before = connection.answers[event.receiver].get(name)
     sentence = f"no request with the id {show(event.id)} is open"
     if before is not None:
         sentence = f"the request {show(event.id)} was answered before"
-    yield Finding(event.member("id"), sentence, before)
+    yield Finding(event.locate_member("id"), sentence, before)
 
 
 @rule("error")
@@ -155,7 +155,7 @@ def notification_answered(event: Event, connection: Connection) -> Iterator[Find
         return
     level: Level | None = "note" if event.error_code == -32700 else None
     sentence = "no request was open, and notifications are never answered"
-    yield Finding(event.member("id"), sentence, notified, level=level)
+    yield Finding(event.locate_member("id"), sentence, notified, level=level)
 
 
 @rule("error", protocols=ACP, level="note")
@@ -174,10 +174,10 @@ def extension_refused_otherwise(event: Event, connection: Connection) -> Iterato
 @rule("request")
 def id_in_use(event: Event, connection: Connection) -> Iterator[Finding]:
     """A request has the id of another request of the same peer that still waits for its answer."""
-    other = connection.pending[event.sender].get(key(event.id) or "")
+    other = connection.pending[event.sender].get(make_key(event.id) or "")
     if other is not None and other.refusal is None:
         sentence = f"the id {show(event.id)} is in use by {show(other.method)}"
-        yield Finding(event.member("id"), sentence, other.index)
+        yield Finding(event.locate_member("id"), sentence, other.index)
 
 
 @rule("notification", methods=("$/cancel_request",), level="note")
@@ -222,11 +222,11 @@ def _is_null_result(event: Event) -> bool:
     return event.body is None and event.route is not None and event.route.null_result
 
 
-def _unknown_login(event: Event, finding: Finding) -> str | None:
+def _find_unknown_login(event: Event, finding: Finding) -> str | None:
     """The type of an authentication method, if the finding is that the version does not have it."""
     match finding.path[len(event.at) :]:
         case ("result", "authMethods", str(place), "type") if event.method == "initialize" and place.isdigit():
-            return text(event.body, "authMethods", int(place), "type")
+            return get_text(event.body, "authMethods", int(place), "type")
         case _:
             return None
 
@@ -234,12 +234,12 @@ def _unknown_login(event: Event, finding: Finding) -> str | None:
 def _check_envelope(event: Event) -> Iterator[Finding]:
     for problem in event.problems:
         if problem.rule not in ("envelope", "method", "json") and not is_about_roots(problem.pointer):
-            yield _finding(event, problem)._replace(words=_fields(event, problem))
+            yield _make_finding(event, problem)._replace(words=_list_fields(event, problem))
 
 
-def _fields(event: Event, problem: Violation) -> tuple[str, ...]:
+def _list_fields(event: Event, problem: Violation) -> tuple[str, ...]:
     """The fields of the body that are missing or refused: keys of the index of requirements."""
-    name, (part, *steps) = event.definition, pointer_steps(problem.pointer) or ("",)
+    name, (part, *steps) = event.definition, split_pointer(problem.pointer) or ("",)
     if part != event.part:
         return ()
     fields = dict.fromkeys((*steps[:1], *steps[-1:]))
@@ -251,6 +251,6 @@ def _fields(event: Event, problem: Violation) -> tuple[str, ...]:
     return (*(f"{name}.{field}" for field in fields), direct)
 
 
-def _finding(event: Event, problem: Violation) -> Finding:
+def _make_finding(event: Event, problem: Violation) -> Finding:
     """An error of the schema as a finding, located in the line that it came in."""
-    return Finding((*event.at, *pointer_steps(problem.pointer)), problem.sentence)
+    return Finding((*event.at, *split_pointer(problem.pointer)), problem.sentence)

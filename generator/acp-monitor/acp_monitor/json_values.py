@@ -39,30 +39,30 @@ def reach(value: Any, *path: str | int) -> Any:
     return value
 
 
-def text(value: Any, *path: str | int) -> str | None:
+def get_text(value: Any, *path: str | int) -> str | None:
     """The string at a path; `None` if there is none."""
     member = reach(value, *path)
     return member if isinstance(member, str) else None
 
 
-def integer(value: Any, *path: str | int) -> int | None:
+def get_integer(value: Any, *path: str | int) -> int | None:
     """The integer at a path; `None` if there is none."""
     member = reach(value, *path)
     return member if isinstance(member, int) and not isinstance(member, bool) else None
 
 
-def items(value: Any, *path: str | int) -> list[Any]:
+def get_items(value: Any, *path: str | int) -> list[Any]:
     """The array at a path; empty if there is none."""
     member = reach(value, *path)
     return member if is_array(member) else []
 
 
-def json_pointer(path: Iterable[str | int]) -> str:
+def write_pointer(path: Iterable[str | int]) -> str:
     """The JSON Pointer of a path of keys and indices."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
 
 
-def pointer_steps(pointer: str) -> tuple[str, ...]:
+def split_pointer(pointer: str) -> tuple[str, ...]:
     """The keys and indices of a JSON Pointer."""
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
 

@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from .connection import READY, Connection
 from .events import Event, Finding
-from .json_values import items, show, text
+from .json_values import get_items, get_text, show
 from .records import Pending
 from .rule import MCP, rule
 
@@ -24,7 +24,7 @@ def root_with_traversal(event: Event, _connection: Connection) -> Iterator[Findi
     """A client exposes a root whose URI climbs with `..`, plainly or percent-encoded, or hides a separator or NUL behind a percent sign,
     so that its path is another one than it seems.
     """
-    for index, uri, _ in _uris(event):
+    for index, uri, _ in _list_uris(event):
         path = uri.partition("?")[0].partition("#")[0]
         if ".." in unquote(path).replace("\\", "/").split("/"):
             yield Finding(event.extend_path("roots", index, "uri"), f"the path of {show(uri)} contains '..'")
@@ -37,7 +37,7 @@ def root_with_traversal(event: Event, _connection: Connection) -> Iterator[Findi
 @rule("result", methods=("roots/list",))
 def root_on_other_host(event: Event, _connection: Connection) -> Iterator[Finding]:
     """A client exposes a root by a file URI of another host, or with a query or fragment: it is no file of this machine."""
-    for index, uri, parts in _uris(event):
+    for index, uri, parts in _list_uris(event):
         if parts is None:
             yield Finding(event.extend_path("roots", index, "uri"), f"{show(uri)} is not a URI")
         elif parts.netloc.lower() not in _LOCAL or parts.query or parts.fragment:
@@ -49,7 +49,7 @@ def root_on_other_host(event: Event, _connection: Connection) -> Iterator[Findin
 @rule("result", methods=("roots/list",))
 def root_without_path(event: Event, _connection: Connection) -> Iterator[Finding]:
     """A client exposes a root by a file URI that names no path."""
-    for index, uri, parts in _uris(event):
+    for index, uri, parts in _list_uris(event):
         if parts is not None and parts.netloc.lower() in _LOCAL and not parts.path:
             yield Finding(event.extend_path("roots", index, "uri"), f"{show(uri)} names no path")
 
@@ -75,7 +75,7 @@ def request_before_initialized(event: Event, connection: Connection) -> Iterator
         return
     if event.method != "ping" and _has_ready(connection) and connection.remember("request before initialized"):
         sentence = f"{show(event.method)} was called before the client sent `notifications/initialized`"
-        yield Finding(event.member("method"), sentence, connection.initialize_answer)
+        yield Finding(event.locate_member("method"), sentence, connection.initialize_answer)
 
 
 def _has_ready(connection: Connection) -> bool:
@@ -104,10 +104,10 @@ def roots_refused_otherwise(event: Event, connection: Connection) -> Iterator[Fi
         yield Finding(event.extend_path("code"), f"an internal error must be -32603, not {show(code)}")
 
 
-def _uris(event: Event) -> Iterator[tuple[int, str, SplitResult | None]]:
+def _list_uris(event: Event) -> Iterator[tuple[int, str, SplitResult | None]]:
     """Yield the file URIs of the roots: index, text and parts; `None` if it is not a URI."""
-    for index, root in enumerate(items(event.body, "roots")):
-        uri = text(root, "uri")
+    for index, root in enumerate(get_items(event.body, "roots")):
+        uri = get_text(root, "uri")
         if uri is None or not uri.startswith("file://"):
             continue
         try:

@@ -8,20 +8,20 @@ from functools import partial
 from itertools import islice, starmap
 from typing import TYPE_CHECKING, Any, Final
 
-from .bounded import MAX_BREACHES, MAX_PARTS, MAX_POINTER, MAX_VALUES, brief, key
+from .bounded import MAX_BREACHES, MAX_PARTS, MAX_POINTER, MAX_VALUES, make_key, shorten
 from .breach import LEVELS, Breach
 from .chunk_cache import ChunkCache
 from .connection import Connection
-from .content_objects import content_of
+from .content_objects import find_content
 from .events import Event, Finding, Kind, Level
-from .json_values import Path, is_array, is_object, json_pointer, pointer_steps, reach
-from .requirements import requirements_behind
+from .json_values import Path, is_array, is_object, reach, split_pointer, write_pointer
+from .requirements import find_requirements
 from .rule import ACP, Aspect, Rule
 from .rules import RULES
 from .transitions import changes_nothing, record
-from .undeclared import Undeclared, Use, types_of
+from .undeclared import Undeclared, Use, get_types
 from .unstable import UnstableChannels
-from .versions import NO_SCHEMA, is_named, unclear
+from .versions import NO_SCHEMA, describe_disagreement, is_named
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.strict import Strict, Violation
@@ -112,11 +112,11 @@ class Monitor:
         self._connection.lose()
         self._chunks.clear()
         self._reasons = [sentence]
-        return (_remark("messages-missed", self._index, self._connection.sides[0], sentence),)
+        return (_make_remark("messages-missed", self._index, self._connection.sides[0], sentence),)
 
     def finish(self) -> tuple[Breach, ...]:
         """Report the end of the conversation, and return the breaches of open requests and notes about what was not judged."""
-        breaches = self._judge(self._event("end", self._index, self._connection.sides[0], None))
+        breaches = self._judge(self._make_event("end", self._index, self._connection.sides[0], None))
         return (*breaches, *starmap(_report_unjudged, self._unjudged.items()))
 
     # --- reading ---
@@ -129,14 +129,14 @@ class Monitor:
             reason = problems[0].sentence
             self._connection.lose()
             self._count(reason, index, sender)
-            return (_remark("messages-missed", index, sender, f"{reason}, and was not read"),), None
+            return (_make_remark("messages-missed", index, sender, f"{reason}, and was not read"),), None
         if any(problem.rule == "json" for problem in problems):
-            event = self._event("unreadable", index, sender, None, problems=problems)
+            event = self._make_event("unreadable", index, sender, None, problems=problems)
             record(self._connection, event)
             return self._limit_breaches(self._judge(event)), None
         if is_array(value) and (reader.contract.batch or self._connection.strict is None):
-            return self._limit_breaches(self._batch(index, sender, value, problems)), None
-        return self._limit_breaches(self._message(index, sender, value, (), problems)), value
+            return self._limit_breaches(self._observe_batch(index, sender, value, problems)), None
+        return self._limit_breaches(self._observe_message(index, sender, value, (), problems)), value
 
     def _limit_breaches(self, breaches: Iterator[Breach]) -> tuple[Breach, ...]:
         """The breaches up to the limit, and one for all others. State changes are recorded for the whole line."""
@@ -152,18 +152,20 @@ class Monitor:
         sentence = f"further findings of this line are omitted: it has more than {self._limit} findings"
         return (*first, Breach("more", level, (), last.index, last.sender, "", "", None, sentence, count))
 
-    def _batch(self, index: int, sender: str, value: list[Any], duplicates: tuple[Violation, ...]) -> Iterator[Breach]:
+    def _observe_batch(
+        self, index: int, sender: str, value: list[Any], duplicates: tuple[Violation, ...]
+    ) -> Iterator[Breach]:
         if self._connection.strict is not None:
-            yield from self._judge(self._event("batch", index, sender, value))
+            yield from self._judge(self._make_event("batch", index, sender, value))
         for place, item in enumerate(value):
             inside = [problem for problem in duplicates if problem.pointer.startswith(f"/{place}/")]
             own = (replace(problem, pointer=problem.pointer.removeprefix(f"/{place}")) for problem in inside)
-            yield from self._message(index, sender, item, (place,), tuple(own))
+            yield from self._observe_message(index, sender, item, (place,), tuple(own))
 
-    def _message(
+    def _observe_message(
         self, index: int, sender: str, value: Any, at: Path, duplicates: tuple[Violation, ...]
     ) -> Iterator[Breach]:
-        event = self._event(_kind(value), index, sender, value, at)
+        event = self._make_event(_classify(value), index, sender, value, at)
         event.duplicates = duplicates
         self._note_unjudged(event)
         news = [] if event.is_plain else list(self._unstable.look(event, event.strict))
@@ -177,14 +179,14 @@ class Monitor:
         self._record(event)
         for place, item in enumerate(value if is_array(value) and not at else ()):
             # A batch where there are none: what it holds is not judged, but may be answered all the same.
-            self._record(self._event(_kind(item), index, sender, item, (place,)))
+            self._record(self._make_event(_classify(item), index, sender, item, (place,)))
 
     def _record(self, event: Event) -> None:
         record(self._connection, event)
         for reason in self._connection.evictions:
             self._count(reason, event.index, event.sender)
 
-    def _event(
+    def _make_event(
         self, kind: Kind, index: int, sender: str, value: Any, at: Path = (), problems: tuple[Any, ...] = ()
     ) -> Event:
         """A message with everything that it refers to, validated by the schema."""
@@ -195,7 +197,7 @@ class Monitor:
         if kind in ("result", "error"):
             event.id, event.body = value.get("id"), value[kind]
             if not (kind == "error" and event.id is None and connection.awaits_refusal(event.receiver)):
-                event.request = connection.pending[event.receiver].get(key(event.id) or "")
+                event.request = connection.pending[event.receiver].get(make_key(event.id) or "")
             event.method = event.request.method if event.request is not None else ""
         elif kind in ("request", "notification"):
             event.method, event.id, params = value["method"], value.get("id"), value.get("params")
@@ -203,7 +205,7 @@ class Monitor:
         strict, is_foreign, others = connection.strict, False, connection.others
         if event.method == "initialize" and kind in ("request", "result"):
             version = reach(event.body, "protocolVersion")
-            speaking = connection.speaking(version)
+            speaking = connection.choose_validator(version)
             strict, is_foreign = speaking or strict, speaking is None
             others = () if is_named(version, connection.protocols) or connection.is_unknown(version) else others
         event.strict = strict
@@ -212,7 +214,7 @@ class Monitor:
         else:
             self._validate(event, strict, others, is_foreign=is_foreign)
         if not event.is_plain:
-            event.content = content_of(event)
+            event.content = find_content(event)
         return event
 
     def _validate(self, event: Event, strict: Strict, others: Sequence[Strict], *, is_foreign: bool) -> None:
@@ -225,7 +227,7 @@ class Monitor:
         judged = [other.judge(value, sender=event.sender, method=method) for other in others]
         unjudged = ""
         if any(bool(problems) != bool(event.problems) for problems in judged):
-            unjudged = unclear(self._connection.protocols)
+            unjudged = describe_disagreement(self._connection.protocols)
         elif is_foreign and (
             event.problems or event.kind == "result"
         ):  # what is wrong here may be right in that version
@@ -240,8 +242,8 @@ class Monitor:
         """Find what depends on capabilities in a message, and what its types do not declare."""
         if strict.contract.name not in ACP:
             return
-        types = types_of(strict)
-        event.shape = types.shape(definition, event.body)
+        types = get_types(strict)
+        event.shape = types.find_shape(definition, event.body)
         if event.shape in types.plain:
             event.is_plain = True
             return
@@ -273,9 +275,9 @@ class Monitor:
                 route = other.route(event.method, is_request=True)
                 params: Any = route and route.params
                 if other is not strict and params is not None:
-                    others.append({one.path for one in types_of(other).find_undeclared(params, event.body)})
+                    others.append({one.path for one in get_types(other).find_undeclared(params, event.body)})
         concerns = partial(self._concerns, event)
-        for place in types_of(strict).look(definition, event.body, on_limit, event.shape, concerns):
+        for place in get_types(strict).look(definition, event.body, on_limit, event.shape, concerns):
             prefixes = {place.path[:length] for length in range(1, len(place.path) + 1)}
             if all(prefixes & paths for paths in others):
                 yield place
@@ -291,20 +293,20 @@ class Monitor:
             return
         if event.strict is None or event.method == "initialize":  # which is in all versions at once
             return
-        types = types_of(event.strict)
+        types = get_types(event.strict)
         if not types.is_gated(event.shape):
             types.add_plain(event.shape)
 
     # --- rules ---
 
     def _judge(self, event: Event) -> Iterator[Breach]:
-        aspects = self._aspects(event)
-        for rule in self._rules(event):
+        aspects = self._find_aspects(event)
+        for rule in self._select_rules(event):
             if rule.needs in aspects:
                 for finding in rule.check(event, self._connection):
-                    yield _breach(rule, event, finding, self._connection)
+                    yield _make_breach(rule, event, finding, self._connection)
 
-    def _aspects(self, event: Event) -> set[Aspect]:
+    def _find_aspects(self, event: Event) -> set[Aspect]:
         """The aspects of a message that rules look at."""
         aspects: set[Aspect] = {"all"}
         if event.problems:
@@ -324,12 +326,12 @@ class Monitor:
                 aspects.add("capability")
             if self._connection.initialize_answer is None:
                 aspects.add("handshake")
-            session = self._connection.session(event.session)
+            session = self._connection.find_session(event.session)
             if session is None or not session.is_settled:
                 aspects.add("session")
         return aspects
 
-    def _rules(self, event: Event) -> tuple[Rule, ...]:
+    def _select_rules(self, event: Event) -> tuple[Rule, ...]:
         """The rules for a message, cached. Names that peers invent do not fill the cache."""
         kind = event.kind
         method = event.method if event.method in _METHODS else ""
@@ -353,8 +355,8 @@ class Monitor:
         """Whether a note about a field or value repeats, less exactly, one about the unstable channel."""
         if breach.rule not in ("field-unknown", "value-unknown") or breach.level != "note":
             return False
-        steps = pointer_steps(breach.pointer)
-        value = _at(event.value, steps) if breach.rule == "value-unknown" else None
+        steps = split_pointer(breach.pointer)
+        value = _follow(event.value, steps) if breach.rule == "value-unknown" else None
         return self._unstable.has_reported(event.method, steps[-1], value)
 
     # --- what is not judged ---
@@ -381,7 +383,7 @@ class _Unjudged:
     count: int = 0
 
 
-def _kind(value: Any) -> Kind:
+def _classify(value: Any) -> Kind:
     if not is_object(value):
         return "malformed"
     if "method" in value:
@@ -389,44 +391,44 @@ def _kind(value: Any) -> Kind:
     return "error" if "error" in value else "result" if "result" in value else "malformed"
 
 
-def _at(value: Any, steps: Sequence[str]) -> Any:
+def _follow(value: Any, steps: Sequence[str]) -> Any:
     """The value at the steps of a pointer."""
     for step in steps:
         value = reach(value, int(step) if is_array(value) and step.isdigit() else step)
     return value
 
 
-def _breach(rule: Rule, event: Event, finding: Finding, connection: Connection) -> Breach:
+def _make_breach(rule: Rule, event: Event, finding: Finding, connection: Connection) -> Breach:
     about = event if finding.about is None else finding.about
     strict = event.strict or connection.strict
     words = (*finding.words, about.method, about.sender)
     return Breach(
         rule.id,
         rule.level if finding.level is None else finding.level,
-        () if strict is None else requirements_behind(strict.contract.name, rule.id, words),
+        () if strict is None else find_requirements(strict.contract.name, rule.id, words),
         about.index,
         about.sender,
-        brief(about.method),
-        brief(json_pointer(finding.path), MAX_POINTER),
+        shorten(about.method),
+        shorten(write_pointer(finding.path), MAX_POINTER),
         finding.earlier,
         finding.sentence,
     )
 
 
 def _report_unstable(event: Event, finding: Finding) -> Breach:
-    place = brief(json_pointer(finding.path), MAX_POINTER)
+    place = shorten(write_pointer(finding.path), MAX_POINTER)
     return Breach(
-        "only-unstable", "note", (), event.index, event.sender, brief(event.method), place, None, finding.sentence
+        "only-unstable", "note", (), event.index, event.sender, shorten(event.method), place, None, finding.sentence
     )
 
 
 def _report_unjudged(reason: str, unjudged: _Unjudged) -> Breach:
     messages = "1 message was" if unjudged.count == 1 else f"{unjudged.count} messages were"
     sentence = f"{messages} not judged, or only in part, from this one on: {reason}"
-    return _remark("not-judged", unjudged.index, unjudged.sender, sentence)
+    return _make_remark("not-judged", unjudged.index, unjudged.sender, sentence)
 
 
-def _remark(name: str, index: int, sender: str, sentence: str) -> Breach:
+def _make_remark(name: str, index: int, sender: str, sentence: str) -> Breach:
     return Breach(name, "note", (), index, sender, "", "", None, sentence)
 
 

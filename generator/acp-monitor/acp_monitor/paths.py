@@ -7,7 +7,7 @@ import posixpath
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
-from .json_values import is_array, pointer_steps, text
+from .json_values import get_text, is_array, split_pointer
 
 RootFault: TypeAlias = Literal["null", "no array", "no string", "empty", "relative", "other platform"]
 """What can be wrong with additional roots or one of them."""
@@ -17,19 +17,19 @@ MAX_CHARACTERS: Final = 65536
 """The maximum number of characters of all stored roots of one session."""
 
 
-def root_list(value: Any) -> tuple[str, ...] | None:
+def read_roots(value: Any) -> tuple[str, ...] | None:
     """The additional directories in a message; empty if the field is absent, `None` if it is malformed or very long."""
-    roots = _strings(value)
+    roots = _read_strings(value)
     return None if roots is None or _is_too_long(roots) else tuple(roots)
 
 
 def has_too_many_roots(value: Any) -> bool:
     """Whether a message has more additional directories than are stored."""
-    roots = _strings(value)
+    roots = _read_strings(value)
     return roots is not None and _is_too_long(roots)
 
 
-def _strings(value: Any) -> list[str] | None:
+def _read_strings(value: Any) -> list[str] | None:
     roots: Any = value.get("additionalDirectories", []) if value.__class__ is dict else []
     return roots if is_array(roots) and all(isinstance(root, str) for root in roots) else None
 
@@ -40,19 +40,19 @@ def _is_too_long(roots: Sequence[str]) -> bool:
 
 def is_about_roots(pointer: str) -> bool:
     """Whether a place in a message is in the field `additionalDirectories`; false for the capability of that name."""
-    steps = pointer_steps(pointer)
+    steps = split_pointer(pointer)
     if "additionalDirectories" not in steps:
         return False
     before = steps[: steps.index("additionalDirectories")]
     return not before or before[-1] not in ("sessionCapabilities", "session")
 
 
-def root_fault(pointer: str, message: Any) -> RootFault | None:
+def find_root_fault(pointer: str, message: Any) -> RootFault | None:
     """What is wrong with roots that the schema refuses at this place; `None` for any other place."""
     if not is_about_roots(pointer):
         return None
     value: Any = message
-    for step in pointer_steps(pointer):
+    for step in split_pointer(pointer):
         value = value[int(step)] if is_array(value) else value[step]
     if value is None:
         return "null"
@@ -61,19 +61,19 @@ def root_fault(pointer: str, message: Any) -> RootFault | None:
     return "no string" if not isinstance(value, str) else "relative" if value else "empty"
 
 
-def roots_of_other_platform(value: Any) -> tuple[int, ...]:
+def find_foreign_roots(value: Any) -> tuple[int, ...]:
     """The indices of additional directories whose platform differs from that of `cwd`, or without one from that of the first."""
-    own = _platform(text(value, "cwd"))
+    own = _find_platform(get_text(value, "cwd"))
     indices: list[int] = []
-    for index, root in enumerate(root_list(value) or ()):
-        platform = _platform(root)
+    for index, root in enumerate(read_roots(value) or ()):
+        platform = _find_platform(root)
         own = platform if own is None else own
         if platform is not None and platform != own:
             indices.append(index)
     return tuple(indices)
 
 
-def _platform(path: str | None) -> str | None:
+def _find_platform(path: str | None) -> str | None:
     """The platform of an absolute path; `None` if it may be either, or the path is not absolute."""
     if path is None or path.startswith("//"):
         return None
@@ -90,7 +90,7 @@ def normalize(path: str) -> str:
     return ntpath.normcase(ntpath.normpath(path))
 
 
-def distinct(paths: Iterable[str], without: str | None = None) -> tuple[str, ...]:
+def normalize_roots(paths: Iterable[str], without: str | None = None) -> tuple[str, ...]:
     """Normalized paths in order, each once, except `without` (requirements 16 to 18)."""
     normalized_exclusion = None if without is None else normalize(without)
     return tuple(path for path in dict.fromkeys(map(normalize, paths)) if path != normalized_exclusion)

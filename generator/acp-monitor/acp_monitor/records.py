@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from sys import getsizeof
 from typing import Any, Final, TypeAlias
 
-from .bounded import MAX_OPTION_VALUES, MAX_PARTS, BoundedTable, key, size_of
-from .json_values import is_object, items, text
+from .bounded import MAX_OPTION_VALUES, MAX_PARTS, BoundedTable, make_key, measure_texts
+from .json_values import get_items, get_text, is_object
 from .paths import RootFault
 
 Options: TypeAlias = "dict[str, bytes | None]"
@@ -60,11 +60,11 @@ class Pending:
             (at for at in (self.withdrawal, self.cancellation, self.close_answer) if at is not None), default=None
         )
 
-    def size(self) -> int:
+    def measure(self) -> int:
         """The approximate number of bytes that it takes."""
         texts = (*(self.roots or ()), *(self.source_roots or ()), *(self.options or ()))
         numbers = getsizeof(self.version) + getsizeof(self.limit)
-        return 600 + numbers + size_of(self.method, self.session, self.cwd, self.path, *texts)
+        return 600 + numbers + measure_texts(self.method, self.session, self.cwd, self.path, *texts)
 
 
 @dataclass(slots=True)
@@ -130,7 +130,7 @@ class Session:
         is_open = self.reopen_request is None and self.close_request is None and self.close_answer is None
         return is_open and self.cancelled_end is None and not self.replays
 
-    def size(self) -> int:
+    def measure(self) -> int:
         """The approximate number of bytes that it takes."""
         tables = (
             self.terminals,
@@ -141,7 +141,7 @@ class Session:
             self.known_work,
         )
         parts = sum(table.used for table in tables)
-        options = size_of_options(self.options or {}) + size_of_options(self.previous_options or {})
+        options = measure_options(self.options or {}) + measure_options(self.previous_options or {})
         background_texts = (*(self.background or {}), *(self.background or {}).values())
         texts = (
             *background_texts,
@@ -151,7 +151,7 @@ class Session:
             *self.inherited_roots,
             *(self.modes or ()),
         )
-        return 2000 + parts + options + size_of(*texts)
+        return 2000 + parts + options + measure_texts(*texts)
 
 
 @dataclass(slots=True)
@@ -163,9 +163,9 @@ class Listed:
     has_roots: bool = True
     cwd: str | None = None
 
-    def size(self) -> int:
+    def measure(self) -> int:
         """The approximate number of bytes that it takes."""
-        return 200 + size_of(self.cwd, *(self.roots or ()))
+        return 200 + measure_texts(self.cwd, *(self.roots or ()))
 
 
 @dataclass(slots=True)
@@ -181,7 +181,7 @@ class Question:
     form: Any = None
     length: int = 0
 
-    def size(self) -> int:
+    def measure(self) -> int:
         """The approximate number of bytes that it takes."""
         return 300 + 10 * self.length
 
@@ -194,31 +194,31 @@ def is_offer(value: object) -> bool:
 def read_options(value: Any) -> Options | None:
     """The configuration options in a message; `None` if there are more than are stored."""
     digests: Options = {}
-    options, count = items(value, "configOptions"), 0
+    options, count = get_items(value, "configOptions"), 0
     for option in options:
-        name = text(option, "configId") or text(option, "id")
+        name = get_text(option, "configId") or get_text(option, "id")
         if name is None:
             continue
-        choices = [one for choice in items(option, "options") for one in items(choice, "options") or [choice]]
-        values = {_digest(text(one, "value") or "") for one in choices}
+        choices = [one for choice in get_items(option, "options") for one in get_items(choice, "options") or [choice]]
+        values = {_hash_value(get_text(one, "value") or "") for one in choices}
         count += len(values)
         if count > MAX_OPTION_VALUES or len(options) > MAX_PARTS:
             return None
-        digests[key(name) or ""] = b"".join(sorted(values)) if text(option, "type") == "select" else None
+        digests[make_key(name) or ""] = b"".join(sorted(values)) if get_text(option, "type") == "select" else None
     return digests
 
 
 def is_offered(value: str, digests: bytes) -> bool:
     """Whether a value is one of those of an option."""
-    digest = _digest(value)
+    digest = _hash_value(value)
     return any(digests.startswith(digest, place) for place in range(0, len(digests), _DIGEST))
 
 
-def size_of_options(options: Options) -> int:
+def measure_options(options: Options) -> int:
     """The approximate number of bytes that they take."""
-    return sum(150 + len(values or b"") + size_of(name) for name, values in options.items())
+    return sum(150 + len(values or b"") + measure_texts(name) for name, values in options.items())
 
 
-def _digest(value: str) -> bytes:
+def _hash_value(value: str) -> bytes:
     """The stored digest of the value of an option."""
     return hashlib.blake2b(value.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest()

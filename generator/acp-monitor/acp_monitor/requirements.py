@@ -17,20 +17,20 @@ Requirement: TypeAlias = "int | str"
 
 
 @cache
-def _index() -> Mapping[str, Mapping[str, list[Requirement]]]:
+def _read_index() -> Mapping[str, Mapping[str, list[Requirement]]]:
     index: dict[str, dict[str, list[Requirement]]]
     index = json.loads(Path(__file__).with_name("requirements.json").read_bytes())
     return index
 
 
-def requirements_behind(protocol: str, rule: str, words: Iterable[str]) -> tuple[Requirement, ...]:
+def find_requirements(protocol: str, rule: str, words: Iterable[str]) -> tuple[Requirement, ...]:
     """The requirements of a protocol behind a breach of a rule about these words, nearest first."""
-    index = _index().get(protocol.replace("/unstable/", "/"), {})  # a channel has the documents of its version
+    index = _read_index().get(protocol.replace("/unstable/", "/"), {})  # a channel has the documents of its version
     keys = [key for word in words for key in (f"{rule}:{word}", word)]
     return tuple(dict.fromkeys(each for key in (*keys, rule) for each in index.get(key, ())))
 
 
-def requirements_of(rule: str) -> tuple[Requirement, ...]:
+def list_requirements(rule: str) -> tuple[Requirement, ...]:
     """All requirements behind a rule."""
-    keys = (ids for index in _index().values() for key, ids in index.items() if key.partition(":")[0] == rule)
+    keys = (ids for index in _read_index().values() for key, ids in index.items() if key.partition(":")[0] == rule)
     return tuple(dict.fromkeys(each for ids in keys for each in ids))

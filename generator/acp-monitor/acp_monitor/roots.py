@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from .bounded import key
+from .bounded import make_key
 from .connection import Connection
 from .events import Event, Finding
-from .json_values import Path, items, pointer_steps, reach, show, text
-from .paths import distinct, normalize, root_fault, root_list, roots_of_other_platform
+from .json_values import Path, get_items, get_text, reach, show, split_pointer
+from .paths import find_foreign_roots, find_root_fault, normalize, normalize_roots, read_roots
 from .records import Pending
 from .rule import ACP, rule
 
@@ -27,16 +27,16 @@ def roots_malformed(event: Event, _connection: Connection) -> Iterator[Finding]:
     platform than the working directory.
     """
     for problem in event.problems:
-        fault = root_fault(problem.pointer, event.value)
+        fault = find_root_fault(problem.pointer, event.value)
         if fault is not None:
-            yield Finding((*event.at, *pointer_steps(problem.pointer)), problem.sentence, words=(fault,))
+            yield Finding((*event.at, *split_pointer(problem.pointer)), problem.sentence, words=(fault,))
     scopes: list[tuple[Path, Any]] = []
     if event.kind == "request" and event.method in (*_LIFECYCLE, "session/list"):
         scopes = [((), event.body)]
     elif event.kind == "result" and event.method == "session/list":
-        scopes = [(("sessions", index), info) for index, info in enumerate(items(event.body, "sessions"))]
+        scopes = [(("sessions", index), info) for index, info in enumerate(get_items(event.body, "sessions"))]
     for place, scope in scopes:
-        for index in roots_of_other_platform(scope):
+        for index in find_foreign_roots(scope):
             sentence = "all paths of a session must be of one platform; this path is of another"
             yield Finding(event.extend_path(*place, _FIELD, index), sentence, words=("other platform",))
 
@@ -47,7 +47,7 @@ def malformed_roots_accepted(event: Event, _connection: Connection) -> Iterator[
     if event.request is not None and event.request.root_faults:
         faults = tuple(sorted(event.request.root_faults))
         sentence = f"{event.method!r} was answered with a result, although its roots are invalid: {', '.join(faults)}"
-        yield Finding(event.member("result"), sentence, event.request.index, faults)
+        yield Finding(event.locate_member("result"), sentence, event.request.index, faults)
 
 
 @rule("error", methods=(*_LIFECYCLE, "session/list"), level="should")
@@ -63,7 +63,7 @@ def malformed_roots_refused_otherwise(event: Event, _connection: Connection) -> 
 def roots_repeated(event: Event, _connection: Connection) -> Iterator[Finding]:
     """A client sends the same root twice."""
     earlier_roots: set[str] = set()
-    for index, root in enumerate(root_list(event.body) or ()):
+    for index, root in enumerate(read_roots(event.body) or ()):
         if root in earlier_roots:
             yield Finding(event.extend_path(_FIELD, index), f"the root {show(root)} occurs twice")
         earlier_roots.add(root)
@@ -72,8 +72,8 @@ def roots_repeated(event: Event, _connection: Connection) -> Iterator[Finding]:
 @rule("request", methods=_LIFECYCLE, level="should")
 def root_equals_cwd(event: Event, _connection: Connection) -> Iterator[Finding]:
     """A client sends its working directory as an additional root too."""
-    cwd = text(event.body, "cwd")
-    for index, root in enumerate(root_list(event.body) or ()):
+    cwd = get_text(event.body, "cwd")
+    for index, root in enumerate(read_roots(event.body) or ()):
         if root == cwd:
             yield Finding(event.extend_path(_FIELD, index), f"the root {show(root)} is the working directory")
 
@@ -85,7 +85,7 @@ def roots_not_resent(event: Event, connection: Connection) -> Iterator[Finding]:
     """
     if reach(event.body, _FIELD) is not None:
         return
-    session, listing = connection.session(event.session), connection.listings.get(key(event.session) or "")
+    session, listing = connection.find_session(event.session), connection.listings.get(make_key(event.session) or "")
     roots, earlier = (listing.roots, listing.index) if listing is not None and listing.has_roots else (None, None)
     if session is not None and session.roots and (listing is None or session.open_request > listing.index):
         roots, earlier = session.roots, session.open_request
@@ -100,8 +100,8 @@ def list_result_outside_filter(event: Event, _connection: Connection) -> Iterato
     if request is None or not request.well_formed:
         return
     both = ("roots and directory",) if request.has_roots and request.cwd is not None else ()
-    for index, info in enumerate(items(event.body, "sessions")):
-        roots, cwd = root_list(info), text(info, "cwd")
+    for index, info in enumerate(get_items(event.body, "sessions")):
+        roots, cwd = read_roots(info), get_text(info, "cwd")
         is_shown = reach(info, _FIELD) is not None and roots is not None
         filter_roots = request.roots if request.has_roots and is_shown else None
         if filter_roots is not None and [*map(normalize, roots or ())] != [*map(normalize, filter_roots)]:
@@ -118,7 +118,7 @@ def roots_kept(event: Event, connection: Connection) -> Iterator[Finding]:
     """A listed session has roots that the request which opened it on this connection did not supply: stored ones came back, or a
     fork took them over. A fork that names none may take over those that are in force for its source on this connection.
     """
-    for place, roots, supplied, request in _differing(event, connection):
+    for place, roots, supplied, request in _find_differing(event, connection):
         extra_roots = [root for root in roots if root not in supplied and root not in (request.source_roots or ())]
         if extra_roots:
             words = (request.method.removeprefix("session/"),)
@@ -130,7 +130,7 @@ def roots_kept(event: Event, connection: Connection) -> Iterator[Finding]:
 @rule("result", methods=("session/list",))
 def roots_dropped(event: Event, connection: Connection) -> Iterator[Finding]:
     """A listed session lacks a root that the request which opened it supplied. Roots that cannot be granted fail the request."""
-    for place, roots, supplied, request in _differing(event, connection):
+    for place, roots, supplied, request in _find_differing(event, connection):
         missing_roots = [root for root in supplied if root not in roots]
         if missing_roots:
             yield Finding(
@@ -141,7 +141,7 @@ def roots_dropped(event: Event, connection: Connection) -> Iterator[Finding]:
 @rule("result", methods=("session/list",))
 def roots_reordered(event: Event, connection: Connection) -> Iterator[Finding]:
     """A listed session has the supplied roots in another order."""
-    for place, roots, supplied, request in _differing(event, connection):
+    for place, roots, supplied, request in _find_differing(event, connection):
         if set(roots) == set(supplied):
             yield Finding(place, f"the roots are not in the order of {request.method!r}", request.index)
 
@@ -158,21 +158,21 @@ def roots_where_none_belong(event: Event, _connection: Connection) -> Iterator[F
         yield Finding(event.extend_path("update", _FIELD), "updates carry no roots")
 
 
-def _differing(
+def _find_differing(
     event: Event, connection: Connection
 ) -> Iterator[tuple[Path, tuple[str, ...], tuple[str, ...], Pending]]:
     """Yield the listed open sessions whose roots differ from what was supplied: place, listed roots, supplied roots, opening request."""
-    for index, info in enumerate(items(event.body, "sessions")):
-        session = connection.session(text(info, "sessionId"))
-        listed_roots = root_list(info) if reach(info, _FIELD) is not None else None
+    for index, info in enumerate(get_items(event.body, "sessions")):
+        session = connection.find_session(get_text(info, "sessionId"))
+        listed_roots = read_roots(info) if reach(info, _FIELD) is not None else None
         if session is None or session.close_answer is not None or session.reopen_request is not None:
             continue
         if session.roots is None or listed_roots is None or event.request is None or session.open_answer is None:
             continue
         if event.request.index < session.open_answer:
             continue  # what is listed may be the state before
-        roots, supplied = distinct(listed_roots, session.cwd), distinct(session.roots, session.cwd)
+        roots, supplied = normalize_roots(listed_roots, session.cwd), normalize_roots(session.roots, session.cwd)
         if roots != supplied:
             opener = Pending(connection.sides[0], session.origin, session.open_request)
-            opener.source_roots = distinct(session.inherited_roots)
+            opener.source_roots = normalize_roots(session.inherited_roots)
             yield event.extend_path("sessions", index, _FIELD), roots, supplied, opener

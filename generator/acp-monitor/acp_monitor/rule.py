@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 from .connection import Connection
 from .events import Event, Finding, Kind, Level
-from .requirements import Requirement, requirements_of
+from .requirements import Requirement, list_requirements
 
 Aspect: TypeAlias = Literal[
     "all", "problems", "undeclared", "uses", "duplicates", "content", "batch", "capability", "handshake", "session"
@@ -52,7 +52,7 @@ class Rule:
     @property
     def requirements(self) -> tuple[Requirement, ...]:
         """The requirements of the project's table that it enforces."""
-        return requirements_of(self.id)
+        return list_requirements(self.id)
 
     def applies(self, version: object) -> bool:
         """Whether it applies to a version. A version of another protocol than ACP gets all rules except those of a single version of

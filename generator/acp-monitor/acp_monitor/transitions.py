@@ -7,11 +7,11 @@ import json
 from functools import partial
 from typing import Any, Final
 
-from .bounded import MAX_FORM, MAX_PARTS, MAX_PATH, brief, key, size_of
+from .bounded import MAX_FORM, MAX_PARTS, MAX_PATH, make_key, measure_texts, shorten
 from .connection import READY, Connection
 from .events import Event
-from .json_values import integer, is_array, is_object, items, json_pointer, reach, text
-from .paths import RootFault, distinct, has_too_many_roots, root_fault, root_list, roots_of_other_platform
+from .json_values import get_integer, get_items, get_text, is_array, is_object, reach, write_pointer
+from .paths import RootFault, find_foreign_roots, find_root_fault, has_too_many_roots, normalize_roots, read_roots
 from .records import Listed, Options, Pending, Question, Session, Terminal, is_offer, read_options
 from .updates import (
     BUSY,
@@ -19,9 +19,9 @@ from .updates import (
     OPEN_STATUSES,
     TOOL_CALLS,
     USER_MESSAGES,
-    background_key,
-    background_name,
-    update_key,
+    describe_background,
+    make_background_key,
+    make_update_key,
 )
 
 _WITH_ROOTS: Final = ("session/new", "session/load", "session/resume", "session/fork", "session/list")
@@ -52,14 +52,14 @@ def changes_nothing(connection: Connection, event: Event) -> bool:
     """Whether recording a message would only change which notification of its sender was the last."""
     if event.kind != "notification" or event.method != "session/update" or event.sender == connection.sides[0]:
         return False
-    session, update = connection.session(event.session), event.update
+    session, update = connection.find_session(event.session), event.update
     if session is None or not is_object(update) or event.problems or event.duplicates:
         return False
     kind = event.update_kind
     if connection.version == 1:
         return kind != "config_option_update" and "capabilities" not in update
     is_chunk = kind in CHUNKS and "terminalId" not in update and "capabilities" not in update
-    return is_chunk and update_key(update) in (None, session.work.newest)
+    return is_chunk and make_update_key(update) in (None, session.work.newest)
 
 
 def _record_progress(connection: Connection, event: Event) -> None:
@@ -77,44 +77,46 @@ def _record_progress(connection: Connection, event: Event) -> None:
 
 
 def _record_request(connection: Connection, event: Event) -> None:
-    name = key(event.id)
+    name = make_key(event.id)
     if name is None:
         return
-    session_id = text(event.body, "sessionId")
-    request = Pending(event.sender, brief(event.method), event.index, None if session_id is None else brief(session_id))
+    session_id = get_text(event.body, "sessionId")
+    request = Pending(
+        event.sender, shorten(event.method), event.index, None if session_id is None else shorten(session_id)
+    )
     request.well_formed = not event.problems and not event.duplicates
-    session = connection.session(request.session)
+    session = connection.find_session(request.session)
     _describe(connection, event, request, session)
     if event.method == "elicitation/create":
-        connection.questions[name] = _question(connection, event)
+        connection.questions[name] = _make_question(connection, event)
     connection.pending[event.sender][name] = request
     connection.answers[event.sender].pop(name)
     match event.method:
         case "initialize":
-            request.version = integer(event.body, "protocolVersion")
+            request.version = get_integer(event.body, "protocolVersion")
             _record_capabilities(connection, event)
             if connection.initialize_request is None:
                 connection.initialize_request, connection.initialize_error = event.index, None
             connection.speak(reach(event.body, "protocolVersion"), is_agreed=False)
         case "session/load" | "session/resume" if request.session is not None:
             if session is None:
-                session = _session(connection, event.index, event.method)
-                connection.sessions[key(request.session) or ""] = session
+                session = _make_session(connection, event.index, event.method)
+                connection.sessions[make_key(request.session) or ""] = session
             if session.reopen_request is None:
                 session.was_open = session.open_answer is not None and session.close_answer is None
             session.reopen_request, session.replays = event.index, request.replays
         case "session/close" if session is not None:
             session.close_request = event.index
-            for prompt in connection.open_requests(event.sender, "session/prompt", request.session):
+            for prompt in connection.list_open_requests(event.sender, "session/prompt", request.session):
                 prompt.close_request = event.index
         case "terminal/release" if session is not None:
-            terminal = session.terminals.get(key(text(event.body, "terminalId")) or "")
+            terminal = session.terminals.get(make_key(get_text(event.body, "terminalId")) or "")
             if terminal is not None and terminal.released is None:
                 terminal.released = event.index
         case "session/prompt" if session is not None:
             session.last_prompt, session.cancelled_end = event.index, None
         case "session/request_permission" if session is not None and connection.version == 1:
-            prompts = connection.open_requests(event.receiver, "session/prompt", request.session)
+            prompts = connection.list_open_requests(event.receiver, "session/prompt", request.session)
             stops = [prompt.cancellation for prompt in prompts if prompt.cancellation is not None]
             if stops and len(stops) == len(prompts):
                 request.cancellation = max(stops)
@@ -124,28 +126,30 @@ def _record_request(connection: Connection, event: Event) -> None:
 
 def _describe(connection: Connection, event: Event, request: Pending, session: Session | None) -> None:
     """Record the parts of a request by which its answer will be judged."""
-    faults: set[RootFault | None] = {root_fault(problem.pointer, event.value) for problem in event.problems}
+    faults: set[RootFault | None] = {find_root_fault(problem.pointer, event.value) for problem in event.problems}
     match event.method:
         case method if method in _WITH_ROOTS:
-            if roots_of_other_platform(event.body):
+            if find_foreign_roots(event.body):
                 faults.add("other platform")
             request.has_roots = reach(event.body, "additionalDirectories") is not None
-            request.roots = _roots(connection, event.body)
+            request.roots = _read_roots(connection, event.body)
             is_fork = method == "session/fork"
-            request.source_roots = connection.roots_in_force(request.session) if is_fork else ()
-            request.cwd = _path(connection, event.body, "cwd")
+            request.source_roots = connection.find_roots(request.session) if is_fork else ()
+            request.cwd = _read_path(connection, event.body, "cwd")
             request.replays = method == "session/load" or reach(event.body, "replayFrom") is not None
         case "fs/read_text_file" | "fs/write_text_file":
-            request.path = _path(connection, event.body, "path")
-            request.limit = integer(event.body, "limit")
+            request.path = _read_path(connection, event.body, "path")
+            request.limit = get_integer(event.body, "limit")
         case "terminal/create":
-            request.limit = integer(event.body, "outputByteLimit")
+            request.limit = get_integer(event.body, "outputByteLimit")
         case "terminal/output" if session is not None:
-            terminal = session.terminals.get(key(text(event.body, "terminalId")) or "")
+            terminal = session.terminals.get(make_key(get_text(event.body, "terminalId")) or "")
             request.limit = None if terminal is None else terminal.limit
         case "session/request_permission":
             request.has_unknown_subject = _has_unknown_subject(connection, event)
-            request.options = _ids(connection, [text(option, "optionId") for option in items(event.body, "options")])
+            request.options = _make_keys(
+                connection, [get_text(option, "optionId") for option in get_items(event.body, "options")]
+            )
         case _:
             pass
     request.root_faults = frozenset(fault for fault in faults if fault is not None)
@@ -153,19 +157,19 @@ def _describe(connection: Connection, event: Event, request: Pending, session: S
 
 def _has_unknown_subject(connection: Connection, event: Event) -> bool:
     """Whether permission is asked for a kind of subject that the schema does not have."""
-    subject = text(event.body, "subject", "type")
+    subject = get_text(event.body, "subject", "type")
     if subject is None or connection.version == 1:
         return False
     return subject.startswith("_") or any(one.path == ("subject", "type") for one in event.undeclared)
 
 
-def _question(connection: Connection, event: Event) -> Question:
+def _make_question(connection: Connection, event: Event) -> Question:
     """Describe what an elicitation asks, and record the id of its visit."""
-    question = Question(event.index, (text(event.body, "mode") or "")[:16])
-    visit, form = text(event.body, "elicitationId"), reach(event.body, "requestedSchema")
+    question = Question(event.index, (get_text(event.body, "mode") or "")[:16])
+    visit, form = get_text(event.body, "elicitationId"), reach(event.body, "requestedSchema")
     if question.mode == "url" and visit is not None:
-        question.visit = key(visit)
-        connection.visits[key(visit) or ""] = event.index
+        question.visit = make_key(visit)
+        connection.visits[make_key(visit) or ""] = event.index
     elif is_object(form) and not event.problems:
         length = len(json.dumps(form))
         if length <= MAX_FORM:
@@ -184,7 +188,7 @@ def _record_notification(connection: Connection, event: Event) -> None:
         connection.strays[event.sender] += 1
     match event.method:
         case "$/cancel_request":
-            request = connection.pending[event.sender].get(key(reach(event.body, "requestId")) or "")
+            request = connection.pending[event.sender].get(make_key(reach(event.body, "requestId")) or "")
             if request is not None and request.withdrawal is None:
                 request.withdrawal = event.index
         case "session/cancel":
@@ -199,26 +203,26 @@ def _record_notification(connection: Connection, event: Event) -> None:
 
 def _record_cancel(connection: Connection, event: Event) -> None:
     for side, method in ((event.sender, "session/prompt"), (event.receiver, "session/request_permission")):
-        for request in connection.open_requests(side, method, event.session):
+        for request in connection.list_open_requests(side, method, event.session):
             request.cancellation = event.index if request.cancellation is None else request.cancellation
-    session = connection.session(event.session)
+    session = connection.find_session(event.session)
     if session is not None and session.state in BUSY and session.cancellation is None:
         session.cancellation = event.index
 
 
 def _record_update(connection: Connection, event: Event) -> None:
-    session, update, kind = connection.session(event.session), event.update, event.update_kind
+    session, update, kind = connection.find_session(event.session), event.update, event.update_kind
     if not is_object(update):
         return
-    name = key(event.session) or ""
+    name = make_key(event.session) or ""
     if session is None:
         if connection.is_opening() and kind == "config_option_update":
-            options = _options(connection, update)
+            options = _read_options(connection, update)
             connection.early_options.evicted = connection.early_options.evicted or options is None
             connection.early_options[name] = options or {}
-        state = text(update, "state")
+        state = get_text(update, "state")
         if connection.is_opening() and state is not None:
-            connection.early_states[name] = brief(state)
+            connection.early_states[name] = shorten(state)
         return
     before = _count_used(session)
     if connection.version != 1:
@@ -229,7 +233,7 @@ def _record_update(connection: Connection, event: Event) -> None:
         _offer_options(connection, session, update)
     elif kind in ("tool_call_update", "terminal_update") and "capabilities" in update:
         field = "terminalId" if kind == "terminal_update" else "toolCallId"
-        mark = f"{field} {key(text(update, field))}"
+        mark = f"{field} {make_key(get_text(update, field))}"
         offers = is_offer(reach(update, "capabilities", "cancel"))
         session.stoppable[mark] = offers or bool(session.stoppable.get(mark))
     elif not has_grown:
@@ -243,21 +247,21 @@ def _count_used(session: Session) -> int:
         session.work.used
         + session.user_messages.used
         + session.known_work.used
-        + size_of(*background, *background.values())
+        + measure_texts(*background, *background.values())
     )
 
 
 def _record_work(session: Session, event: Event, update: Any) -> None:
     """Record what an update of version 2 says about messages, tool calls, terminals and the state."""
-    kind, name = event.update_kind, update_key(update)
-    call, terminal = text(update, "toolCallId"), text(update, "terminalId")
+    kind, name = event.update_kind, make_update_key(update)
+    call, terminal = get_text(update, "toolCallId"), get_text(update, "terminalId")
     if call is not None and kind in TOOL_CALLS:
-        status = text(update, "status")
-        mark = f"toolCallId {key(call)}"
+        status = get_text(update, "status")
+        mark = f"toolCallId {make_key(call)}"
         has_ended = status is not None and status not in OPEN_STATUSES
         session.known_work[mark] = has_ended or (status is None and session.known_work.get(mark) is True)
-        for content in (*items(update, "content"), reach(update, "content")):
-            _know_terminal(session, text(content, "terminalId"))
+        for content in (*get_items(update, "content"), reach(update, "content")):
+            _know_terminal(session, get_text(content, "terminalId"))
     _know_terminal(session, terminal, has_ended=reach(update, "exitStatus") is not None)
     if name is not None:
         if kind in USER_MESSAGES:
@@ -271,21 +275,21 @@ def _record_work(session: Session, event: Event, update: Any) -> None:
 
 def _know_terminal(session: Session, name: str | None, *, has_ended: bool = False) -> None:
     if name is not None:
-        mark = f"terminalId {key(name)}"
+        mark = f"terminalId {make_key(name)}"
         session.known_work[mark] = has_ended or session.known_work.get(mark) is True
 
 
 def _record_state(session: Session, event: Event, update: Any) -> None:
     if reach(update, "background") is not None:
-        entries = [(background_key(one), one) for one in items(update, "background")[:MAX_PARTS]]
-        session.background = {mark: background_name(one) for mark, one in entries if mark is not None}
-    state_name = text(update, "state")
-    state = None if state_name is None else brief(state_name)
+        entries = [(make_background_key(one), one) for one in get_items(update, "background")[:MAX_PARTS]]
+        session.background = {mark: describe_background(one) for mark, one in entries if mark is not None}
+    state_name = get_text(update, "state")
+    state = None if state_name is None else shorten(state_name)
     if state in BUSY and session.state not in BUSY:
         session.work.clear()
         session.cancelled_end = session.cancellation = None
     elif state == "idle":
-        is_cancelled = text(update, "stopReason") == "cancelled"
+        is_cancelled = get_text(update, "stopReason") == "cancelled"
         session.cancelled_end = event.index if is_cancelled and session.cancellation is not None else None
         session.cancellation = None
     session.state, session.state_report = state, event.index
@@ -295,7 +299,7 @@ def _record_state(session: Session, event: Event, update: Any) -> None:
 
 
 def _record_answer(connection: Connection, event: Event) -> None:
-    name, request = key(event.id), event.request
+    name, request = make_key(event.id), event.request
     if name is None or request is None:
         return
     connection.pending[event.receiver].pop(name)
@@ -303,23 +307,23 @@ def _record_answer(connection: Connection, event: Event) -> None:
         connection.questions.pop(name)
     connection.answers[event.receiver][name] = event.index
     connection.last_read[event.sender] = max(connection.last_read[event.sender], request.index)
-    session = connection.session(request.session)
+    session = connection.find_session(request.session)
     if event.kind == "error":
         _record_failure(connection, request, session, event)
         return
-    session_key = key(request.session) or ""
+    session_key = make_key(request.session) or ""
     match request.method:
         case "initialize":
             _record_handshake(connection, event)
         case "session/new" | "session/fork":
-            opened = text(event.body, "sessionId")
+            opened = get_text(event.body, "sessionId")
             if opened is not None:
                 _open(connection, opened, request, event)
         case "session/load" | "session/resume" if request.session is not None:
             _open(connection, request.session, request, event)
         case "session/close" if session is not None:
             session.close_answer, session.close_request = event.index, None
-            for prompt in connection.open_requests(event.receiver, "session/prompt", request.session):
+            for prompt in connection.list_open_requests(event.receiver, "session/prompt", request.session):
                 prompt.close_answer = event.index if prompt.close_request == request.index else prompt.close_answer
         case "session/delete" if request.session is not None:
             connection.deletions[session_key] = event.index
@@ -332,20 +336,22 @@ def _record_answer(connection: Connection, event: Event) -> None:
         case "session/set_config_option" if session is not None:
             _offer_options(connection, session, event.body)
         case "terminal/create" if session is not None:
-            session.terminals[key(text(event.body, "terminalId")) or ""] = Terminal(event.index, limit=request.limit)
+            session.terminals[make_key(get_text(event.body, "terminalId")) or ""] = Terminal(
+                event.index, limit=request.limit
+            )
         case _:
             pass
-    if session is not None and connection.session(request.session) is session:
+    if session is not None and connection.find_session(request.session) is session:
         connection.sessions[session_key] = session  # which may take more room now
 
 
 def _record_prompt(connection: Connection, event: Event, request: Pending, session: Session) -> None:
     if connection.version == 1:
-        if request.cancellation is not None and text(event.body, "stopReason") == "cancelled":
+        if request.cancellation is not None and get_text(event.body, "stopReason") == "cancelled":
             session.cancelled_end = event.index
         return
-    name = text(event.body, "messageId")
-    mark = "" if name is None else f"message {key(name)}"
+    name = get_text(event.body, "messageId")
+    mark = "" if name is None else f"message {make_key(name)}"
     echoes = session.user_messages.values() if name is None else (session.user_messages.get(mark),)
     if not any(at is not None and at > request.index for at in echoes):
         session.unreported_prompts[mark] = request.index
@@ -359,7 +365,7 @@ def _record_refusal(connection: Connection, event: Event) -> None:
         request.refusal = event.index
         request.is_refused = request.is_refused or (len(waiting) == 1 and not strays)
         if request.method not in ("session/load", "session/resume"):
-            _record_failure(connection, request, connection.session(request.session), event)
+            _record_failure(connection, request, connection.find_session(request.session), event)
 
 
 def _record_failure(connection: Connection, request: Pending, session: Session | None, event: Event) -> None:
@@ -369,10 +375,10 @@ def _record_failure(connection: Connection, request: Pending, session: Session |
         if session.reopen_request == request.index:
             session.reopen_request = None
             if session.open_request == request.index and request.session is not None:
-                connection.sessions.pop(key(request.session) or "")
+                connection.sessions.pop(make_key(request.session) or "")
     elif session is not None and request.method == "session/close" and session.close_request == request.index:
         session.close_request = None
-        for prompt in connection.open_requests(request.sender, "session/prompt", request.session):
+        for prompt in connection.list_open_requests(request.sender, "session/prompt", request.session):
             prompt.close_request = None if prompt.close_request == request.index else prompt.close_request
 
 
@@ -380,7 +386,7 @@ def _record_capabilities(connection: Connection, event: Event) -> None:
     """Record what a side advertises in its part of `initialize`."""
     paths = connection.capabilities.get(event.sender, frozenset())
     wrong = {problem.pointer for problem in event.problems}
-    unclear = frozenset(path for path in paths if json_pointer((event.part, *path.split("."))) in wrong)
+    unclear = frozenset(path for path in paths if write_pointer((event.part, *path.split("."))) in wrong)
     advertised_paths = frozenset(path for path in paths - unclear if is_offer(reach(event.body, *path.split("."))))
     connection.advertised[event.sender], connection.unclear[event.sender] = advertised_paths, unclear
     connection.advertised_at[event.sender] = event.index
@@ -391,27 +397,27 @@ def _record_handshake(connection: Connection, event: Event) -> None:
     connection.speak(reach(event.body, "protocolVersion"), is_agreed=True)
     _record_capabilities(connection, event)
     methods: dict[str, str] = {}
-    for method in items(event.body, "authMethods"):
-        name = text(method, "methodId") or text(method, "id")
+    for method in get_items(event.body, "authMethods"):
+        name = get_text(method, "methodId") or get_text(method, "id")
         if name is not None:
-            methods[key(name) or ""] = brief(text(method, "type") or "agent")
-    connection.auth_methods = methods if _ids(connection, list(methods)) is not None else None
+            methods[make_key(name) or ""] = shorten(get_text(method, "type") or "agent")
+    connection.auth_methods = methods if _make_keys(connection, list(methods)) is not None else None
 
 
 def _open(connection: Connection, name: str, request: Pending, event: Event) -> None:
-    session = _session(connection, request.index, request.method)
+    session = _make_session(connection, request.index, request.method)
     session.roots, session.cwd = request.roots, request.cwd
     session.open_answer = event.index
     if request.method == "session/fork" and not request.has_roots:
-        then, now = request.source_roots, connection.roots_in_force(request.session)
-        session.inherited_roots = distinct((*(then or ()), *(now or ())))
+        then, now = request.source_roots, connection.find_roots(request.session)
+        session.inherited_roots = normalize_roots((*(then or ()), *(now or ())))
         if then is None or now is None:
             session.roots = None
             connection.report_eviction("the roots that are in force for the source of a fork are not known")
-    session.modes, session.options = frozenset(), connection.early_options.pop(key(name) or "") or {}
+    session.modes, session.options = frozenset(), connection.early_options.pop(make_key(name) or "") or {}
     session.is_crowded = connection.early_options.evicted
-    session.state = connection.early_states.pop(key(name) or "")
-    before = connection.session(name)
+    session.state = connection.early_states.pop(make_key(name) or "")
+    before = connection.find_session(name)
     if before is not None:
         session.terminals, session.stoppable = before.terminals, before.stoppable
         session.modes, session.options = before.modes or frozenset(), before.options or {}
@@ -424,32 +430,34 @@ def _open(connection: Connection, name: str, request: Pending, event: Event) -> 
             before.unreported_prompts,
         )
     if is_object(reach(event.body, "modes")):
-        modes = _ids(connection, [text(mode, "id") for mode in items(event.body, "modes", "availableModes")])
+        modes = _make_keys(
+            connection, [get_text(mode, "id") for mode in get_items(event.body, "modes", "availableModes")]
+        )
         session.modes, session.is_crowded = modes, session.is_crowded or modes is None
     if is_array(reach(event.body, "configOptions")):
         _offer_options(connection, session, event.body)
-    connection.sessions[key(name) or ""] = session
-    connection.deletions.pop(key(name) or "")
+    connection.sessions[make_key(name) or ""] = session
+    connection.deletions.pop(make_key(name) or "")
 
 
 def _record_list(connection: Connection, event: Event) -> None:
-    cursor = text(event.body, "nextCursor")
+    cursor = get_text(event.body, "nextCursor")
     if cursor is not None:
-        connection.cursors[key(cursor) or ""] = event.index
-    for info in items(event.body, "sessions"):
-        name = text(info, "sessionId")
+        connection.cursors[make_key(cursor) or ""] = event.index
+    for info in get_items(event.body, "sessions"):
+        name = get_text(info, "sessionId")
         if name is not None:
             has_roots = reach(info, "additionalDirectories") is not None
-            before, cwd = connection.listings.get(key(name) or ""), _path(connection, info, "cwd")
-            listing = Listed(event.index, _roots(connection, info), has_roots, cwd)
+            before, cwd = connection.listings.get(make_key(name) or ""), _read_path(connection, info, "cwd")
+            listing = Listed(event.index, _read_roots(connection, info), has_roots, cwd)
             if before is not None and before.has_roots and not has_roots:
                 listing = Listed(before.index, before.roots, True, cwd)
-            connection.listings[key(name) or ""] = listing
+            connection.listings[make_key(name) or ""] = listing
 
 
 def _record_roots(connection: Connection, event: Event) -> None:
     """Record the roots that a client of MCP reports, and whether they have changed."""
-    uris = sorted({text(root, "uri") or "" for root in items(event.body, "roots")})
+    uris = sorted({get_text(root, "uri") or "" for root in get_items(event.body, "roots")})
     digest = hashlib.sha256("\0".join(uris).encode("utf-8", "surrogatepass")).digest()
     if connection.shown_roots is not None and connection.shown_roots[1] != digest and connection.root_change is None:
         connection.root_change = (event.index, connection.shown_roots[0])
@@ -459,34 +467,34 @@ def _record_roots(connection: Connection, event: Event) -> None:
 # --- what is kept of a message ---
 
 
-def _session(connection: Connection, opened: int, origin: str) -> Session:
+def _make_session(connection: Connection, opened: int, origin: str) -> Session:
     what = "there are more terminals, messages and tool calls of a session than are kept"
     return Session(opened, origin, partial(connection.report_eviction, what))
 
 
-def _path(connection: Connection, body: Any, name: str) -> str | None:
-    path = text(body, name)
+def _read_path(connection: Connection, body: Any, name: str) -> str | None:
+    path = get_text(body, name)
     if path is None or len(path) <= MAX_PATH:
         return path
     connection.report_eviction(f"the field {name!r} is too long to be kept")
     return None
 
 
-def _roots(connection: Connection, body: Any) -> tuple[str, ...] | None:
+def _read_roots(connection: Connection, body: Any) -> tuple[str, ...] | None:
     if has_too_many_roots(body):
         connection.report_eviction("the roots are too many or too long to be kept")
-    return root_list(body)
+    return read_roots(body)
 
 
-def _ids(connection: Connection, names: list[str | None]) -> frozenset[str] | None:
+def _make_keys(connection: Connection, names: list[str | None]) -> frozenset[str] | None:
     """The keys of what is offered; `None` if there are more than are stored."""
     if len(names) > MAX_PARTS:
         connection.report_eviction("more is offered than is kept")
         return None
-    return frozenset(key(name) or "" for name in names if name is not None)
+    return frozenset(make_key(name) or "" for name in names if name is not None)
 
 
-def _options(connection: Connection, body: Any) -> Options | None:
+def _read_options(connection: Connection, body: Any) -> Options | None:
     options = read_options(body)
     if options is None:
         connection.report_eviction("there are more options or values of options than are kept")
@@ -494,5 +502,5 @@ def _options(connection: Connection, body: Any) -> Options | None:
 
 
 def _offer_options(connection: Connection, session: Session, body: Any) -> None:
-    options = _options(connection, body)
+    options = _read_options(connection, body)
     session.options, session.is_crowded = options or {}, session.is_crowded or options is None

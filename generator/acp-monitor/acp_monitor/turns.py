@@ -9,10 +9,10 @@ from typing import Final
 
 from .connection import Connection
 from .events import CROSSED, Event, Finding, Level
-from .json_values import Path, items, reach, show, text
+from .json_values import Path, get_items, get_text, reach, show
 from .records import Pending, Session
 from .rule import ACP, V1, V2, rule
-from .updates import BUSY, MESSAGES, TOOL_CALLS, background_key, background_name, update_key
+from .updates import BUSY, MESSAGES, TOOL_CALLS, describe_background, make_background_key, make_update_key
 
 _OTHER_CAUSES: Final = frozenset({-32800, -32700, -32600, -32601, -32602, -32000, -32002})
 """Codes of errors that are unrelated to a cancelled turn."""
@@ -31,13 +31,13 @@ def cancelled_turn_ended_otherwise(event: Event, connection: Connection) -> Iter
         since = event.request.cancellation if event.request is not None and connection.version == 1 else None
         path: Path = ("stopReason",)
     else:
-        session = connection.session(event.session)
+        session = connection.find_session(event.session)
         since = session.cancellation if session is not None and _is_idle(event, connection) else None
         path = ("update", "stopReason")
-    reason = text(event.body, *path)
+    reason = get_text(event.body, *path)
     if since is not None and reason not in (None, "cancelled"):  # what is missing is reported by another rule
         sentence = f"a turn that was cancelled ends with the stop reason 'cancelled', not {show(reason)}"
-        yield _unless_crossed(event, connection, Finding(event.extend_path(*path), sentence, since))
+        yield _lower_if_crossed(event, connection, Finding(event.extend_path(*path), sentence, since))
 
 
 @rule("error", methods=("session/prompt",), protocols=V1)
@@ -50,7 +50,9 @@ def cancelled_prompt_failed(event: Event, connection: Connection) -> Iterator[Fi
     if request is None or request.cancellation is None or request.withdrawal is not None:
         return
     sentence = "a cancelled prompt is answered with the stop reason 'cancelled'"
-    finding = _unless_crossed(event, connection, Finding(event.member("error"), sentence, request.cancellation))
+    finding = _lower_if_crossed(
+        event, connection, Finding(event.locate_member("error"), sentence, request.cancellation)
+    )
     if finding.level is None or event.error_code not in _OTHER_CAUSES:
         yield finding
 
@@ -65,12 +67,12 @@ def close_without_cancel(event: Event, connection: Connection) -> Iterator[Findi
     if request is None:
         return
     if event.method == "session/close":
-        session = connection.session(request.session)
+        session = connection.find_session(request.session)
         if event.kind == "result" and connection.version == 2 and session is not None and session.state in BUSY:
             sentence = f"the session is closed while its last state is {show(session.state)}; it was not cancelled"
-            yield Finding(event.member("result"), sentence, session.state_report)
+            yield Finding(event.locate_member("result"), sentence, session.state_report)
         return
-    reason = text(event.body, "stopReason") if event.kind == "result" else "an error"
+    reason = get_text(event.body, "stopReason") if event.kind == "result" else "an error"
     if connection.version != 1 or request.close_request is None or request.cancellation is not None:
         return
     if request.withdrawal is not None or reason in (None, "cancelled"):
@@ -82,7 +84,7 @@ def close_without_cancel(event: Event, connection: Connection) -> Iterator[Findi
         sentence = (
             f"the session was closed, so the stop reason is 'cancelled', not {show(reason) if is_result else reason}"
         )
-        path = event.extend_path("stopReason") if is_result else event.member("error")
+        path = event.extend_path("stopReason") if is_result else event.locate_member("error")
         earlier = request.close_answer or request.close_request
         yield Finding(path, sentence + ("" if is_proven else CROSSED), earlier, level=level)
 
@@ -105,17 +107,17 @@ def update_after_cancelled(event: Event, connection: Connection) -> Iterator[Fin
     """An agent sends more of a turn after it said that the turn is cancelled. In version 1 that is any message or tool call before the
     next prompt, from version 2 on more of a message of that turn; more of a tool call may be work in the background, and is a note.
     """
-    session = connection.session(event.session)
+    session = connection.find_session(event.session)
     if session is None or session.cancelled_end is None or session.reopen_request is not None:
         return
-    if connection.open_requests(event.receiver, "session/prompt", event.session):
+    if connection.list_open_requests(event.receiver, "session/prompt", event.session):
         return
     path = event.extend_path("update", "sessionUpdate")
     if connection.version == 1:
         yield Finding(
             path, f"{show(event.update_kind)} was sent after the turn ended as cancelled", session.cancelled_end
         )
-    elif session.work.get(update_key(event.update) or ""):
+    elif session.work.get(make_update_key(event.update) or ""):
         if event.update_kind in MESSAGES:
             yield Finding(path, "a message continued after its turn ended as cancelled", session.cancelled_end)
         else:
@@ -132,7 +134,7 @@ def permission_not_cancelled(event: Event, _connection: Connection) -> Iterator[
     if (
         request is not None
         and request.cancellation is not None
-        and text(event.body, "outcome", "outcome") == "selected"
+        and get_text(event.body, "outcome", "outcome") == "selected"
     ):
         sentence = "the turn was cancelled, so the answer is the outcome 'cancelled'"
         yield Finding(event.extend_path("outcome", "outcome"), sentence, request.cancellation)
@@ -143,10 +145,10 @@ def idle_without_stop_reason(event: Event, connection: Connection) -> Iterator[F
     """An agent reports `idle` after work in the foreground and does not say why that ended. The page on prompts demands it, the newer
     schema advises it.
     """
-    session = connection.session(event.session)
+    session = connection.find_session(event.session)
     if session is None or session.state not in BUSY or not _is_idle(event, connection):
         return
-    if text(event.update, "stopReason") is None:
+    if get_text(event.update, "stopReason") is None:
         sentence = f"the session was {show(session.state)}, so `idle` comes with a stop reason"
         yield Finding(event.extend_path("update"), sentence, session.state_report)
 
@@ -154,7 +156,7 @@ def idle_without_stop_reason(event: Event, connection: Connection) -> Iterator[F
 @rule("notification", methods=_UPDATE, updates=_STATE, protocols=V2)
 def idle_without_running(event: Event, connection: Connection) -> Iterator[Finding]:
     """An agent reports that work has ended in a new session, and never reported that any had begun."""
-    session, reason = connection.session(event.session), text(event.update, "stopReason")
+    session, reason = connection.find_session(event.session), get_text(event.update, "stopReason")
     if session is None or session.origin != "session/new" or session.open_answer is None or not connection.is_complete:
         return
     if _is_idle(event, connection) and session.state is None and reason is not None:
@@ -169,8 +171,8 @@ def prompt_not_reported(event: Event, connection: Connection) -> Iterator[Findin
     """
     sentence = "the user message of an accepted prompt was never reported"
     if event.kind == "result":
-        for index in _list_unreported(connection.session(event.session)):
-            yield Finding(event.member("result"), sentence, index)
+        for index in _list_unreported(connection.find_session(event.session)):
+            yield Finding(event.locate_member("result"), sentence, index)
         return
     for session in connection.sessions.values():
         for index in _list_unreported(session) if session.close_answer is None and session.state == "idle" else ():
@@ -182,27 +184,27 @@ def prompt_not_reported(event: Event, connection: Connection) -> Iterator[Findin
 @rule("notification", methods=_UPDATE, updates=_STATE, protocols=V2)
 def background_not_announced(event: Event, connection: Connection) -> Iterator[Finding]:
     """An agent lists a terminal or a tool call as work in the background that no update of this new session named before."""
-    session = connection.session(event.session)
+    session = connection.find_session(event.session)
     if session is None or session.origin != "session/new" or session.open_answer is None:
         return
     if not connection.is_complete or session.known_work.evicted:
         return
-    for place, entry in enumerate(items(event.update, "background")):
-        mark = background_key(entry)
+    for place, entry in enumerate(get_items(event.update, "background")):
+        mark = make_background_key(entry)
         if mark is not None and session.known_work.get(mark) is None:
-            sentence = f"{background_name(entry)} is listed as background work, and no earlier update named it"
+            sentence = f"{describe_background(entry)} is listed as background work, and no earlier update named it"
             yield Finding(event.extend_path("update", "background", place), sentence)
 
 
 @rule("notification", methods=_UPDATE, updates=_STATE, protocols=V2)
 def background_end_not_reported(event: Event, connection: Connection) -> Iterator[Finding]:
     """An agent lists a terminal or a tool call no longer, and never reported its end: an exit status, or a status that is final."""
-    session = connection.session(event.session)
+    session = connection.find_session(event.session)
     if session is None or session.background is None or session.known_work.evicted:
         return
     if reach(event.update, "background") is None:
         return
-    current_keys = {background_key(one) for one in items(event.update, "background")}
+    current_keys = {make_background_key(one) for one in get_items(event.update, "background")}
     for mark, name in session.background.items():
         if mark not in current_keys and session.known_work.get(mark) is not True:
             sentence = f"{name} is no longer listed, and its end was not reported"
@@ -214,7 +216,7 @@ def background_left_out(event: Event, connection: Connection) -> Iterator[Findin
     """An agent that has reported work in the background reports a state of that session without it. An empty list says that there is
     none; null and nothing say nothing.
     """
-    session = connection.session(event.session)
+    session = connection.find_session(event.session)
     if session is not None and session.background is not None and reach(event.update, "background") is None:
         sentence = "earlier states of this session listed background work, so each later state must list it too"
         yield Finding(event.extend_path("update"), sentence, session.state_report)
@@ -228,10 +230,10 @@ def _list_unreported(session: Session | None) -> tuple[int, ...]:
 
 
 def _is_idle(event: Event, connection: Connection) -> bool:
-    return event.update_kind == "state_update" and text(event.update, "state") == "idle" and connection.version == 2
+    return event.update_kind == "state_update" and get_text(event.update, "state") == "idle" and connection.version == 2
 
 
-def _unless_crossed(event: Event, connection: Connection, finding: Finding) -> Finding:
+def _lower_if_crossed(event: Event, connection: Connection, finding: Finding) -> Finding:
     """Lower a finding to a note if the sender may not have read the earlier message."""
     if connection.has_read(event.sender, finding.earlier):
         return finding

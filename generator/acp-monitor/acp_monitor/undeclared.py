@@ -110,7 +110,7 @@ class Types:
         self._roots: Final = {name: {"$ref": f"#/$defs/{name}"} for name in self._definitions}
         self._nodes: dict[int, _Node] = {}
         self._union_tags: dict[int, Mapping[str, tuple[frozenset[str], bool]]] = {}
-        constants = list(_constants(schema))
+        constants = list(_list_constants(schema))
         scalars = frozenset(each for each in constants if not is_array(each) and not is_object(each))
         self._constants: Final = scalars.union(words)
         self._longest: Final = max((len(each) for each in self._constants if isinstance(each, str)), default=0)
@@ -119,13 +119,13 @@ class Types:
         self.plain: Final[set[int]] = set()
         self._left = 0
 
-    def shape(self, definition: str, value: Any) -> int | None:
+    def find_shape(self, definition: str, value: Any) -> int | None:
         """The shape of an instance of a definition, which similar instances share; `None` if it is too large."""
         if not self._room:
             return None
         self._left = MAX_SHAPED
         try:
-            return hash((definition, self._shape(value)))
+            return hash((definition, self._make_shape(value)))
         except _TooLarge:
             return None
 
@@ -155,7 +155,7 @@ class Types:
         nothing is undeclared, uses of capabilities for which `concerns` is false may be omitted; it is also asked about capabilities
         that require a field.
         """
-        shape = self.shape(definition, value) if shape is None else shape
+        shape = self.find_shape(definition, value) if shape is None else shape
         gates_of_shape = None if shape is None else self._known.get(shape)
         if gates_of_shape is not None and not any(starmap(concerns, gates_of_shape)):
             return
@@ -191,11 +191,11 @@ class Types:
         while waiting:
             schema = waiting.pop()
             if id(schema) not in nodes:
-                node = nodes[id(schema)] = self._node(schema)
+                node = nodes[id(schema)] = self._get_node(schema)
                 waiting += [branch for union in node.unions for branch in union]
         return any(name in node.fields for node in nodes.values())
 
-    def _shape(self, value: Any) -> Hashable:
+    def _make_shape(self, value: Any) -> Hashable:
         """Everything in a value on which `undeclared` depends, so that similar messages without findings are not searched again.
 
         That search is most of the monitor's time. Texts and numbers that are no constants of the schema are distinguished by type and
@@ -207,9 +207,9 @@ class Types:
             if self._left < 0:
                 raise _TooLarge
         if kind is dict:
-            return tuple([(name, self._shape(member)) for name, member in value.items()])
+            return tuple([(name, self._make_shape(member)) for name, member in value.items()])
         if kind is list:
-            return frozenset([self._shape(item) for item in value])
+            return frozenset([self._make_shape(item) for item in value])
         if isinstance(value, str):
             is_word = len(value) <= self._longest and value in self._constants
             return value if is_word else value[:1] == "_"
@@ -235,8 +235,8 @@ class Types:
     def _walk_place(self, place: _Place) -> Iterator[_Place | Found]:
         """Yield the findings at a place and the places directly below it, lazily."""
         path, value, schemas = place
-        nodes = list(self._fitting(value, schemas))
-        yield from dict.fromkeys(self._uses(place, nodes))
+        nodes = list(self._find_fitting(value, schemas))
+        yield from dict.fromkeys(self._find_uses(place, nodes))
         if is_array(value):
             below = [schema for node in nodes for schema in node.items]
             yield from (_Place((*path, index), item, below) for index, item in enumerate(value) if below)
@@ -253,21 +253,21 @@ class Types:
                     yield _Place((*path, name), member, below)
                 elif has_fields and not any(name in node.fields for node in nodes):
                     if not is_free:
-                        yield Undeclared((*path, name), _names(nodes), "field")
+                        yield Undeclared((*path, name), _list_names(nodes), "field")
                     elif not name.startswith("_"):
-                        yield Undeclared((*path, name), _names(nodes), "open field")
+                        yield Undeclared((*path, name), _list_names(nodes), "open field")
 
-    def _uses(self, place: _Place, nodes: Iterable[_Node]) -> Iterator[Use]:
+    def _find_uses(self, place: _Place, nodes: Iterable[_Node]) -> Iterator[Use]:
         """Yield the uses of capabilities at a place: its field, its variant or value, and fields that come with a capability."""
         path, value, schemas = place
-        fields = [self._node(schema) for schema in schemas]
+        fields = [self._get_node(schema) for schema in schemas]
         for node in nodes:
             if node.capability is None:
                 pass
             elif any(node is one for one in fields):
                 yield Use(path, node.capability, "field", str(path[-1]))
             elif is_object(value):
-                constants = (row for one in self._variants(node) for row in one.constants.items())
+                constants = (row for one in self._list_variants(node) for row in one.constants.items())
                 tags = (name for name, values in constants if value.get(name) in values)
                 yield from (Use((*path, tag), node.capability, "variant", str(value[tag])) for tag in islice(tags, 1))
             elif value in node.own:
@@ -276,19 +276,19 @@ class Types:
                 if is_object(value) and name not in value:
                     yield Use(path, capability, "absent", name)
 
-    def _fitting(self, value: Any, schemas: Iterable[Any]) -> Iterator[_Node]:
+    def _find_fitting(self, value: Any, schemas: Iterable[Any]) -> Iterator[_Node]:
         """Yield the schemas that describe a value: of each union, the variants that match by constants, or may match by type."""
         for schema in schemas:
-            node = self._node(schema)
+            node = self._get_node(schema)
             yield node
             for union in node.unions:
-                fits = [(self._agreement(value, branch), branch) for branch in union]
+                fits = [(self._count_agreement(value, branch), branch) for branch in union]
                 best = max((agreed for agreed, _ in fits if agreed is not None), default=None)
                 if best is None:
                     yield _Node()  # a variant that is not known here
                 for agreed, branch in fits:
                     if agreed is not None and agreed == best:
-                        yield from self._fitting(value, [branch])
+                        yield from self._find_fitting(value, [branch])
 
     def _find_undeclared_text(self, text: str, nodes: list[_Node]) -> Iterator[tuple[tuple[str, ...], UndeclaredKind]]:
         """Yield the types that name some texts but not this one, unless it has the prefix of extensions."""
@@ -296,7 +296,7 @@ class Types:
             return
         closed: list[tuple[str, ...]] = []
         for node in nodes:
-            branches = [self._node(branch) for union in node.unions for branch in union]
+            branches = [self._get_node(branch) for union in node.unions for branch in union]
             constants = [value for branch in (node, *branches) for value in branch.own]
             if str in map(type, constants) and text not in constants:
                 if any(not one.own and one.types is not None and str in one.types for one in branches):
@@ -314,7 +314,7 @@ class Types:
         matched_tags: set[tuple[str, str]] = set()
         for node in nodes:
             for union in node.unions:
-                for tag, (texts, is_open) in self._tags(union).items():
+                for tag, (texts, is_open) in self._find_tags(union).items():
                     text = value.get(tag)
                     is_new = tag not in tags or (is_open and tags[tag][1] == "closed value")
                     if isinstance(text, str) and text in texts:
@@ -327,11 +327,11 @@ class Types:
             if kind == "value" or (tag, value[tag]) not in matched_tags
         }
 
-    def _tags(self, union: list[Any]) -> Mapping[str, tuple[frozenset[str], bool]]:
+    def _find_tags(self, union: list[Any]) -> Mapping[str, tuple[frozenset[str], bool]]:
         """The fields that discriminate the variants of a union, inner unions included, with their texts, and whether the union is open."""
         tags_of_union = self._union_tags.get(id(union))
         if tags_of_union is None:
-            variants = [one for branch in union for one in self._variants(self._node(branch))]
+            variants = [one for branch in union for one in self._list_variants(self._get_node(branch))]
             tags: dict[str, tuple[frozenset[str], bool]] = {}
             for name in dict.fromkeys(name for one in variants for name in one.constants):
                 texts = {each for one in variants for each in one.constants.get(name, ()) if isinstance(each, str)}
@@ -343,20 +343,20 @@ class Types:
             tags_of_union = self._union_tags[id(union)] = tags
         return tags_of_union
 
-    def _variants(self, node: _Node) -> Iterator[_Node]:
+    def _list_variants(self, node: _Node) -> Iterator[_Node]:
         """Yield a variant of a union, or those of the unions that it consists of."""
         if node.constants or not node.unions:
             yield node
             return
         for branch in (one for union in node.unions for one in union):
-            yield from self._variants(self._node(branch))
+            yield from self._list_variants(self._get_node(branch))
 
     def _is_text(self, schemas: Iterable[Any]) -> bool:
-        return all((types := self._node(schema).types) is None or str in types for schema in schemas)
+        return all((types := self._get_node(schema).types) is None or str in types for schema in schemas)
 
-    def _agreement(self, value: Any, schema: Any) -> int | None:
+    def _count_agreement(self, value: Any, schema: Any) -> int | None:
         """The number of constants of a variant that a value has; `None` if it contradicts one or has another type."""
-        node = self._node(schema)
+        node = self._get_node(schema)
         if node.types is not None and type(value) not in node.types:
             return None
         agreed = 0
@@ -368,12 +368,12 @@ class Types:
                 agreed += 1
             else:
                 return None
-        below = [[self._agreement(value, branch) for branch in union] for union in node.unions]
+        below = [[self._count_agreement(value, branch) for branch in union] for union in node.unions]
         if any(all(each is None for each in union) for union in below):
             return None
         return agreed + sum(max(each for each in union if each is not None) for union in below)
 
-    def _node(self, schema: Any) -> _Node:
+    def _get_node(self, schema: Any) -> _Node:
         node = self._nodes.get(id(schema))
         if node is None:
             node = _Node(capability=schema.get("x-capability") if is_object(schema) else None)
@@ -415,24 +415,24 @@ class Types:
 
 
 @lru_cache(32)
-def types_of(strict: Strict) -> Types:
+def get_types(strict: Strict) -> Types:
     """The types of a protocol, shared by its monitors: building them takes as long as judging a hundred messages."""
     return Types(strict.schema, words=CONTENT_TYPES)
 
 
-def _names(nodes: Iterable[_Node]) -> tuple[str, ...]:
+def _list_names(nodes: Iterable[_Node]) -> tuple[str, ...]:
     """The definitions that describe an object, the variant of a union before the union."""
     return tuple(dict.fromkeys(name for node in reversed(list(nodes)) for name in node.names))
 
 
-def _constants(schema: Any) -> Iterator[Any]:
+def _list_constants(schema: Any) -> Iterator[Any]:
     """Yield every constant of a schema."""
-    for node in objects_in(schema):
+    for node in walk_objects(schema):
         yield from node.get("enum", ())
         yield node.get("const")
 
 
-def objects_in(schema: Any) -> Iterator[dict[str, Any]]:
+def walk_objects(schema: Any) -> Iterator[dict[str, Any]]:
     """Yield every subschema that is an object."""
     waiting = [schema]
     while waiting:

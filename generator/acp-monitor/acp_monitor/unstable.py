@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .events import Event, Finding
 from .json_values import Path, reach, show
-from .undeclared import types_of
+from .undeclared import get_types
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.strict import Strict
@@ -34,17 +34,17 @@ class UnstableChannels:
             return
         if event.route is None:
             if event.kind != "result" and not event.method.startswith(("_", "$/")):
-                channel = self._channel(strict)
+                channel = self._find_channel(strict)
                 is_there = channel is not None and channel.route(event.method, is_request=event.kind == "request")
                 if channel is not None and is_there and self._is_news(event.method, "method", None):
-                    yield _finding((*event.at, "method"), f"the method {show(event.method)}", channel, strict)
+                    yield _make_finding((*event.at, "method"), f"the method {show(event.method)}", channel, strict)
             return
-        channel = self._channel(strict) if event.undeclared else None
+        channel = self._find_channel(strict) if event.undeclared else None
         route = channel and channel.route(event.method, is_request=event.kind != "notification")
         definition: Any = route and (route.result if event.kind == "result" else route.params)
         if channel is None or not definition:
             return
-        declared, values = types_of(channel).find_declared(definition, event.body), set[Path]()
+        declared, values = get_types(channel).find_declared(definition, event.body), set[Path]()
         for path, _, kind in event.undeclared:
             name, value = str(path[-1]), reach(event.body, *path)
             if path not in declared or path in values:
@@ -52,15 +52,15 @@ class UnstableChannels:
             if kind.endswith("value"):
                 values.add(path)
                 if self._is_news(event.method, name, value):
-                    yield _finding(event.extend_path(*path), f"{show(value)} as {name!r}", channel, strict)
+                    yield _make_finding(event.extend_path(*path), f"{show(value)} as {name!r}", channel, strict)
             elif self._is_news(event.method, name, None):
-                yield _finding(event.extend_path(*path), f"the field {show(name)}", channel, strict)
+                yield _make_finding(event.extend_path(*path), f"the field {show(name)}", channel, strict)
 
     def has_reported(self, method: str, field: str, value: str | None = None) -> bool:
         """Whether a field of the messages of a method was reported, or a value of it."""
         return (method, field, value) in self._reported
 
-    def _channel(self, strict: Strict) -> Strict | None:
+    def _find_channel(self, strict: Strict) -> Strict | None:
         if len(self._reported) >= MAX_NOTES:
             return None
         if self._channels is None:
@@ -74,7 +74,7 @@ class UnstableChannels:
         return is_news
 
 
-def _finding(path: Path, what: str, channel: Strict, strict: Strict) -> Finding:
+def _make_finding(path: Path, what: str, channel: Strict, strict: Strict) -> Finding:
     return Finding(path, f"{what} is not in {strict.contract.name}; the unstable {channel.contract.name} has it")
 
 

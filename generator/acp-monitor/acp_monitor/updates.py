@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from .bounded import key
-from .json_values import show, text
+from .bounded import make_key
+from .json_values import get_text, show
 
 MESSAGES: Final = frozenset(
     {
@@ -28,26 +28,26 @@ _BACKGROUND: Final = {"terminal": "terminalId", "tool_call": "toolCallId"}
 """The fields that identify background work, by its type."""
 
 
-def update_key(update: Any) -> str | None:
+def make_update_key(update: Any) -> str | None:
     """The key of the message or tool call that an update is about; `None` for other updates."""
-    kind = text(update, "sessionUpdate")
+    kind = get_text(update, "sessionUpdate")
     if kind in MESSAGES:
-        name = text(update, "messageId")
-        return None if name is None else f"message {key(name)}"
+        name = get_text(update, "messageId")
+        return None if name is None else f"message {make_key(name)}"
     if kind in TOOL_CALLS:
-        name = text(update, "toolCallId")
-        return None if name is None else f"tool call {key(name)}"
+        name = get_text(update, "toolCallId")
+        return None if name is None else f"tool call {make_key(name)}"
     return None
 
 
-def background_key(entry: Any) -> str | None:
+def make_background_key(entry: Any) -> str | None:
     """The key of a terminal or tool call in a list of background work; `None` for other kinds of work."""
-    field = _BACKGROUND.get(text(entry, "type") or "")
-    name = text(entry, field) if field is not None else None
-    return None if name is None else f"{field} {key(name)}"
+    field = _BACKGROUND.get(get_text(entry, "type") or "")
+    name = get_text(entry, field) if field is not None else None
+    return None if name is None else f"{field} {make_key(name)}"
 
 
-def background_name(entry: Any) -> str:
+def describe_background(entry: Any) -> str:
     """Such work in a sentence."""
-    kind = "terminal" if text(entry, "type") == "terminal" else "tool_call"
-    return f"the {kind.replace('_', ' ')} {show(text(entry, _BACKGROUND[kind]))}"
+    kind = "terminal" if get_text(entry, "type") == "terminal" else "tool_call"
+    return f"the {kind.replace('_', ' ')} {show(get_text(entry, _BACKGROUND[kind]))}"

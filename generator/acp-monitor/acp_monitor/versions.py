@@ -14,13 +14,13 @@ NO_SCHEMA: Final = (
 
 def is_unknown(version: object, protocols: Mapping[Any, object]) -> bool:
     """Whether a value has the form of a version of these protocols, but is none of them."""
-    version_key = _version(version)
+    version_key = _read_version(version)
     return version_key is not None and version_key not in protocols and type(version_key) in map(type, protocols)
 
 
 def is_named(version: object, protocols: Mapping[Any, object]) -> bool:
     """Whether this is one of the versions of these protocols."""
-    return _version(version) in protocols
+    return _read_version(version) in protocols
 
 
 def choose_version(version: object, protocols: Mapping[Any, T], in_force: T | None, *, is_fixed: bool) -> T | None:
@@ -29,16 +29,16 @@ def choose_version(version: object, protocols: Mapping[Any, T], in_force: T | No
     """
     if is_unknown(version, protocols) and not is_fixed:
         return None
-    return protocols.get(_version(version), in_force)
+    return protocols.get(_read_version(version), in_force)
 
 
-def unclear(versions: Iterable[object]) -> str:
+def describe_disagreement(versions: Iterable[object]) -> str:
     """Why a message is not judged that is right by one version and wrong by another, while nobody has said which is spoken."""
     known = " and ".join(map(str, versions))
     return f"no `initialize` has named the version, and {known} judge this message differently; name the protocol to judge by (--protocol)"
 
 
-def _version(value: object) -> int | str | None:
+def _read_version(value: object) -> int | str | None:
     """A version as contracts have it."""
     if isinstance(value, float) and value.is_integer():
         return int(value)

@@ -67,7 +67,7 @@ class Agent:
         self.info: v2.Implementation = info or v2.Implementation(name=type(self).__name__.lower(), version="0")
         self.auth_methods: tuple[v2.AuthMethod, ...] = tuple(auth_methods)
         self.store: Store = MemoryStore() if store is None else store
-        self.root_policy: RootPolicy = _policy(allowed_roots)
+        self.root_policy: RootPolicy = _make_policy(allowed_roots)
         self.additional_directories = additional_directories
         self.prompt_types = frozenset(prompt_types)
         self.mcp_transports = frozenset(mcp_transports)
@@ -158,7 +158,7 @@ class Agent:
         """Handle an extension notification. Its method begins with `_`."""
 
 
-def _policy(allowed_roots: Iterable[str | os.PathLike[str]] | RootPolicy | None) -> RootPolicy:
+def _make_policy(allowed_roots: Iterable[str | os.PathLike[str]] | RootPolicy | None) -> RootPolicy:
     if allowed_roots is None:
         return lambda path: None
     if callable(allowed_roots):

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from acp_bindings import UNSET, RequestError, Unknown, v2
 from acp_bindings.v2 import peers
 
-from acp_workspace.errors import INVALID_PARAMS, NOT_FOUND, REFUSED, invalid_params
+from acp_workspace.errors import INVALID_PARAMS, NOT_FOUND, REFUSED, make_invalid_params
 from acp_workspace.scope import parse_scope
 from acp_workspace.workspace import AgentWorkspace, RootSet
 from jsonrpc_bindings.errors import INVALID_REQUEST
@@ -30,7 +30,7 @@ from .background import Background
 from .codec.relay import LocalCalls
 from .errors import answer_to_hook
 from .log import LOG
-from .modes import mode_option, with_value
+from .modes import find_mode_option, with_value
 from .services import Local, LocalServices, Services
 from .session import ClientCapabilities, ClientConnection, Session
 from .store import StoredSession
@@ -94,7 +94,7 @@ class AgentCore(peers.Agent):
         """The roots in force. Raises `RequestError` -32602 for a session that is not open here."""
         session = self.sessions.get(session_id)
         if session is None or session.root_set is None:
-            raise invalid_params("the session is not open; load or resume it", "/sessionId")
+            raise make_invalid_params("the session is not open; load or resume it", "/sessionId")
         return session.root_set
 
     async def disconnected(self) -> None:
@@ -129,7 +129,7 @@ class AgentCore(peers.Agent):
         """Log the user in."""
         ids = [one.method_id for one in self.agent.auth_methods if not isinstance(one, v2.AuthMethodTerminal)]
         if params.method_id not in ids:
-            raise invalid_params("the agent has no such method", "/methodId")
+            raise make_invalid_params("the agent has no such method", "/methodId")
         await self._call(self.agent.on_authenticate(self.peer, params.method_id))
         return v2.LoginAuthResponse()
 
@@ -167,7 +167,7 @@ class AgentCore(peers.Agent):
         """
         start = params.replay_from
         if start is not None and not isinstance(start, v2.ReplayFromStart):
-            raise invalid_params("this agent replays only from the start", "/replayFrom")
+            raise make_invalid_params("this agent replays only from the start", "/replayFrom")
         return v2.ResumeSessionResponse(**(await self._reopen(params, is_replayed=start is not None)).offer())
 
     async def session_list(self, params: v2.ListSessionsRequest, /) -> v2.ListSessionsResponse:
@@ -215,13 +215,13 @@ class AgentCore(peers.Agent):
     ) -> v2.SetSessionConfigOptionResponse:
         """Set an option, or the mode. Raises `RequestError` -32602 for an unknown option or value."""
         session, value = await self._require_open(params.session_id), params.value
-        _options_with(session, params.config_id, value)
-        mode = mode_option(session.stored.config_options)
+        _replace_option(session, params.config_id, value)
+        mode = find_mode_option(session.stored.config_options)
         if mode is not None and params.config_id == mode.config_id:
             await self._call(self.agent.on_set_mode(session, str(value)), session)
         else:
             await self._call(self.agent.on_set_config_option(session, params.config_id, value), session)
-        await session.replace_options(_options_with(session, params.config_id, value))
+        await session.replace_options(_replace_option(session, params.config_id, value))
         return v2.SetSessionConfigOptionResponse(config_options=list(session.stored.config_options))
 
     async def session_prompt(self, params: v2.PromptRequest, /) -> v2.PromptResponse:
@@ -232,7 +232,7 @@ class AgentCore(peers.Agent):
         session = await self._require_open(params.session_id)
         _require_types(params.prompt, {"text", "resource_link", *self.agent.prompt_types}, "content", "/prompt")
         if self._remote is not None and session.work is not None and not session.is_stopped:
-            raise invalid_params("the session is in a turn", "/sessionId")  # version 1 has no prompts that wait
+            raise make_invalid_params("the session is in a turn", "/sessionId")  # version 1 has no prompts that wait
 
         async def work(message_id: str) -> object:
             return await self.agent.on_prompt(Turn(session, tuple(params.prompt), message_id))
@@ -260,7 +260,7 @@ class AgentCore(peers.Agent):
                 elif update.capabilities is not UNSET:
                     is_offered = update.capabilities is not None and update.capabilities.cancel is not None
         if not is_offered:
-            raise invalid_params("the tool call cannot be stopped", "/toolCallId")
+            raise make_invalid_params("the tool call cannot be stopped", "/toolCallId")
         await self._call(self.agent.on_cancel_tool_call(session, params.tool_call_id), session)
         return v2.CancelToolCallResponse()
 
@@ -363,7 +363,7 @@ class AgentCore(peers.Agent):
         session = self._find(session_id)
         if session is None or session.closing is not None:
             await self._load(session_id)
-            raise invalid_params("the session is not open; load or resume it", "/sessionId")
+            raise make_invalid_params("the session is not open; load or resume it", "/sessionId")
         return session
 
     async def _call(self, work: Coroutine[Any, Any, T], session: Session | None = None) -> T:
@@ -384,7 +384,7 @@ def _require_types(items: Sequence[Any], allowed_types: Collection[str], what: s
     for index, item in enumerate(items):
         type_ = item.tag if isinstance(item, Unknown) else item.type
         if type_ not in allowed_types:
-            raise invalid_params(f"this agent takes no {what} of the type {type_!r}", f"{pointer}/{index}")
+            raise make_invalid_params(f"this agent takes no {what} of the type {type_!r}", f"{pointer}/{index}")
 
 
 def _bind_roots(bind: Callable[[P], RootSet], params: P) -> RootSet:
@@ -397,12 +397,12 @@ def _bind_roots(bind: Callable[[P], RootSet], params: P) -> RootSet:
         raise RequestError(INVALID_PARAMS, error.message, error.data) from None
 
 
-def _options_with(session: Session, config_id: str, value: object) -> list[v2.SessionConfigOption]:
+def _replace_option(session: Session, config_id: str, value: object) -> list[v2.SessionConfigOption]:
     """The options of a session once one of them has this value. Raises `RequestError` -32602."""
     try:
         return with_value(session.stored.config_options, config_id, value)
     except ValueError as error:
-        raise invalid_params(str(error)) from None
+        raise make_invalid_params(str(error)) from None
 
 
 async def _copy(record: StoredSession) -> StoredSession:
@@ -424,4 +424,4 @@ def _parse_cursor(cursor: str) -> tuple[str, str]:
                 pass
     except (ValueError, RecursionError):
         pass
-    raise invalid_params("the cursor was not issued by this agent", "/cursor")
+    raise make_invalid_params("the cursor was not issued by this agent", "/cursor")

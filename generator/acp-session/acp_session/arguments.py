@@ -9,7 +9,7 @@ from typing import Any, cast, get_args
 from acp_bindings import v2
 
 
-def content_block(content: str | v2.ContentBlock) -> v2.ContentBlock:
+def make_content_block(content: str | v2.ContentBlock) -> v2.ContentBlock:
     """Convert text to a content block. Raises `ValueError` for lone surrogates, which cannot be sent."""
     if not isinstance(content, str):
         return content
@@ -29,10 +29,10 @@ def refuse_text(**arguments: object) -> None:
             raise ValueError(f"'{name}' takes several values: write [{value!r}] for one")
 
 
-def values_of(type_: object) -> tuple[str, ...]:
+def list_values(type_: object) -> tuple[str, ...]:
     """The values of a literal type of the schema."""
     values = get_args(type_)
-    return values if isinstance(values[0], str) else values_of(values[0])
+    return values if isinstance(values[0], str) else list_values(values[0])
 
 
 def refuse_unknown(allowed_values: object, **arguments: str | Collection[str] | None) -> None:
@@ -40,7 +40,9 @@ def refuse_unknown(allowed_values: object, **arguments: str | Collection[str] | 
 
     Values with `_` are the author's.
     """
-    names = cast("tuple[str, ...]", allowed_values) if isinstance(allowed_values, tuple) else values_of(allowed_values)
+    names = (
+        cast("tuple[str, ...]", allowed_values) if isinstance(allowed_values, tuple) else list_values(allowed_values)
+    )
     for name, argument in arguments.items():
         for value in (argument,) if isinstance(argument, str) else argument or ():
             if value not in names and not value.startswith("_"):

@@ -19,7 +19,7 @@ from weakref import WeakValueDictionary
 from acp_bindings import UNSET, DecodeError, v1, v2
 from acp_bindings.v2 import peers as peers2
 
-from acp_workspace.errors import NOT_FOUND, RequestError, invalid_params
+from acp_workspace.errors import NOT_FOUND, RequestError, make_invalid_params
 from acp_workspace.filesystem import FileEvent
 from acp_workspace.workspace import ClientWorkspace, RootSet
 from jsonrpc_bindings.peers import Folder, unserved
@@ -29,9 +29,9 @@ from .background import Background, retrieve_exception, run_until
 from .client import Client
 from .client_session import ClientSession
 from .diffs import as_object
-from .errors import ConnectionClosed, Error, NotAdvertised, PeerError, error_for, path_in_version
+from .errors import ConnectionClosed, Error, NotAdvertised, PeerError, find_path, make_error
 from .log import LOG, SessionLog
-from .permission import cancel, choose, read, tool_call_update
+from .permission import cancel, choose, get_tool_call_update, read
 from .services import SERVICE_METHODS, Local, LocalServices
 from .transcript import MAX_SIZE, Transcript
 
@@ -108,13 +108,13 @@ class ClientCore(peers2.Client):
 
     def advertises(self, capability: str) -> bool:
         """Whether the agent advertises a capability of sessions, named by its path in v2."""
-        path = path_in_version(self.version, f"agent:capabilities.session.{capability}")
+        path = find_path(self.version, f"agent:capabilities.session.{capability}")
         return self.connection.gates.advertised(path) is True
 
     def require(self, method: str, capability: str) -> None:
         """Raise `NotAdvertised` if the agent does not advertise a capability of sessions, named by its path in v2."""
         if not self.advertises(capability):
-            raise NotAdvertised(method, path_in_version(self.version, f"agent:capabilities.session.{capability}"))
+            raise NotAdvertised(method, find_path(self.version, f"agent:capabilities.session.{capability}"))
 
     async def request(self, method: str, params: object, *, timeout: float | None = None) -> Any:
         """Send a request and return its result.
@@ -126,7 +126,7 @@ class ClientCore(peers2.Client):
         except (RequestError, DecodeError) as error:
             if self.connection.is_ended and isinstance(error, RequestError):  # of the codec, which stands for the agent
                 raise self.connection.closed_error() from error
-            raise error_for(method, error) from error
+            raise make_error(method, error) from error
 
     async def attempt(self, work: Coroutine[Any, Any, object]) -> None:
         """Await work that the end of the connection may prevent; errors are only logged."""
@@ -140,7 +140,7 @@ class ClientCore(peers2.Client):
     ) -> tuple[RootSet, dict[str, Any]]:
         """The roots of a session, and the fields of the request that opens it."""
         self.require_agent()
-        servers = [_server(index, one) for index, one in enumerate(mcp_servers)]
+        servers = [_convert_server(index, one) for index, one in enumerate(mcp_servers)]
         # every v1 agent starts MCP servers
         self.require_types(method, servers, "mcp", {"http": "http"} if self.version == 1 else _MCP_TRANSPORTS)
         is_advertised = self.advertises("additionalDirectories")
@@ -352,21 +352,21 @@ class ClientCore(peers2.Client):
         except Exception:
             session.log.exception("'on_update' failed")
 
-    def _session(self, session_id: str) -> ClientSession:
+    def _get_session(self, session_id: str) -> ClientSession:
         session = self.sessions.get(session_id)
         if session is None:
-            raise invalid_params("there is no such session", "/sessionId")
+            raise make_invalid_params("there is no such session", "/sessionId")
         return session
 
     async def find_session(self, session_id: str) -> ClientSession:
         """Return the session with this id, after waiting for sessions that are being opened. Raises `RequestError` -32602."""
         await self.workspace.wait_known(session_id)
-        return self._session(session_id)
+        return self._get_session(session_id)
 
     async def session_request_permission(self, params: v2.RequestPermissionRequest, /) -> v2.RequestPermissionResponse:
         """Ask the user for permission. Nothing is chosen if the work is cancelled or the subject is unknown."""
         session = await self.find_session(params.session_id)
-        call = tool_call_update(params)
+        call = get_tool_call_update(params)
         if isinstance(call, v2.ToolCallUpdate):
             session.transcript.update_tool_call(call)
         request = read(params, unknown_subject=self.client.unknown_subjects)
@@ -394,7 +394,7 @@ class ClientCore(peers2.Client):
         if not self.client.overrides("on_elicitation"):
             raise unserved("elicitation/create")
         if params.mode not in self.client.elicitation:
-            raise invalid_params("this elicitation mode is not supported", "/mode")
+            raise make_invalid_params("this elicitation mode is not supported", "/mode")
         request_id = getattr(params, "request_id", UNSET)
         if request_id is UNSET:
             session = await self.find_session(str(getattr(params, "session_id", None)))
@@ -402,7 +402,7 @@ class ClientCore(peers2.Client):
         else:
             pending_request = self.connection.sent(request_id)
             if pending_request is None:
-                raise invalid_params("no request with this id is pending", "/requestId")
+                raise make_invalid_params("no request with this id is pending", "/requestId")
             response = await run_until(pending_request.answer, self.client.on_elicitation(None, params))
         return v2.ElicitationCancelAction() if response is None else response
 
@@ -417,11 +417,11 @@ class ClientCore(peers2.Client):
 
     async def approve(self, request: ApprovalRequest) -> bool:
         """Ask the user before a write or a command. Once the work is cancelled, there is no consent."""
-        session = self._session(request.session_id)
+        session = self._get_session(request.session_id)
         return await session.ask(lambda: self.client.approve(request)) is True
 
 
-def _server(index: int, server: object) -> v2.McpServer:
+def _convert_server(index: int, server: object) -> v2.McpServer:
     if isinstance(server, v2.McpServerStdio | v2.McpServerHttp | v2.UnknownMcpServer):
         return server
     try:
@@ -473,7 +473,7 @@ class OverridableServices(LocalServices):
         )
         return v1.ClientCapabilities(fs=fs, terminal=own.terminal or all(map(self._client.overrides, terminals)))
 
-    def terminals(self, session_id: str) -> None:  # noqa: ARG002
+    def list_terminals(self, session_id: str) -> None:  # noqa: ARG002
         """See `LocalServices`: all terminals are allowed."""
         return
 

@@ -17,11 +17,11 @@ from jsonrpc_bindings.errors import INTERNAL_ERROR, REQUEST_CANCELLED
 from jsonrpc_bindings.peers import unserved
 
 from .agent import PROMPT_CAPABILITIES
-from .arguments import content_block
+from .arguments import make_content_block
 from .background import CancelScope
-from .errors import PeerError, RequestError, error_for
+from .errors import PeerError, RequestError, make_error
 from .log import SessionLog
-from .modes import Mode, mode_option, with_value
+from .modes import Mode, find_mode_option, with_value
 from .prompts import OpenPrompts
 from .transcript import Transcript
 
@@ -134,7 +134,7 @@ class ClientSession:
     async def _prompt(self, prompt: PromptContent, cancellations: int) -> PromptResult:
         self._require_open()
         parts: Any = prompt if isinstance(prompt, Sequence) and not isinstance(prompt, str) else [prompt]
-        request = v2.PromptRequest(session_id=self.id, prompt=[content_block(one) for one in parts])
+        request = v2.PromptRequest(session_id=self.id, prompt=[make_content_block(one) for one in parts])
         self._core.require_types("session/prompt", request.prompt, "prompt", PROMPT_CAPABILITIES)
         while self.scope.is_cancelled and self.prompts.open:
             await self.prompts.wait_until_ended()
@@ -178,7 +178,7 @@ class ClientSession:
 
     async def set_mode(self, mode_id: str) -> None:
         """Set the mode. Raises `ValueError` for a mode that the session does not have."""
-        option = mode_option(self.config_options)
+        option = find_mode_option(self.config_options)
         if option is None or mode_id not in {mode.id for mode in self.modes}:
             choices = ", ".join(mode.id for mode in self.modes) or "none"
             raise ValueError(f"the session has no mode {mode_id!r}; its modes: {choices}")
@@ -272,7 +272,7 @@ class ClientSession:
             return
         details = error or v2.Error(code=INTERNAL_ERROR, message="the work has failed")
         request_error = RequestError(details.code, details.message, details.data)
-        self.prompts.record_idle(error_for("session/prompt", request_error, error))
+        self.prompts.record_idle(make_error("session/prompt", request_error, error))
 
     def begin_end(self) -> None:
         """Send nothing more for the session: it is being closed or deleted."""

@@ -40,7 +40,7 @@ from .codec.to_v1 import ToV1, offer_services
 from .diffs import as_object
 from .errors import InvalidMessage, UnsupportedVersion
 from .log import LOG
-from .serving import VERSIONS, EarlyTransport, encode_message, serve_agent, validate_versions, version_of
+from .serving import VERSIONS, EarlyTransport, encode_message, read_version, serve_agent, validate_versions
 
 INITIALIZE_TIMEOUT: Final = 120.0
 """The default timeout of `initialize`, in seconds; `timeout=None` waits forever."""
@@ -124,7 +124,7 @@ async def _connect(
         request = v2.InitializeRequest(protocol_version=2, info=client.info, capabilities=core.capabilities())
         initialized = InitializedTransport(transport)
         timeout = options.get("timeout", INITIALIZE_TIMEOUT)
-        await initialized.initialize(_attempts(request, core, versions), versions, timeout)
+        await initialized.initialize(_list_attempts(request, core, versions), versions, timeout)
         core.version = initialized.version
         if core.version == 1:
             codec = AgentAsV2(core, core.services, on_loss=log_loss)
@@ -141,10 +141,10 @@ async def _connect(
             yield AgentConnection(core)
 
 
-def _attempts(request: v2.InitializeRequest, core: ClientCore, versions: frozenset[int]) -> list[dict[str, Any]]:
+def _list_attempts(request: v2.InitializeRequest, core: ClientCore, versions: frozenset[int]) -> list[dict[str, Any]]:
     """The params of `initialize` to try, in order."""
     newer: dict[str, Any] = to_builtins(request)
-    converted = ToV1().convert("InitializeRequest", newer, Losses().place("initialize"))
+    converted = ToV1().convert("InitializeRequest", newer, Losses().make_place("initialize"))
     older = offer_services(converted, core.services.capabilities())
     if 2 not in versions:
         return [older]
@@ -177,7 +177,7 @@ class InitializedTransport(EarlyTransport):
                 answer = await self._receive_answer(number)
             if "result" in answer:
                 self.answer = as_object(answer["result"])
-                version = version_of(self.answer.get("protocolVersion"))
+                version = read_version(self.answer.get("protocolVersion"))
                 if version is None:
                     raise InvalidMessage("initialize", "/result/protocolVersion", "an integer is expected")
                 if version not in known_versions:
@@ -185,7 +185,7 @@ class InitializedTransport(EarlyTransport):
                 self.version = version
                 return
             error = as_object(answer["error"])
-        code, message, data = version_of(error.get("code")), error.get("message"), error.get("data")
+        code, message, data = read_version(error.get("code")), error.get("message"), error.get("data")
         if code is None or not isinstance(message, str):
             raise InvalidMessage(
                 "initialize", "/error", "an object with an integer 'code' and a text 'message' is expected"
@@ -193,7 +193,7 @@ class InitializedTransport(EarlyTransport):
         failure = PeerError("initialize", code, message, data, error)
         if failure.code == UNSUPPORTED_VERSION:
             supported = as_object(data).get("supported")
-            versions = map(version_of, supported if is_array(supported) else ())
+            versions = map(read_version, supported if is_array(supported) else ())
             raise UnsupportedVersion(max(filter(None, versions), default=None), known_versions) from failure
         raise failure
 
@@ -206,7 +206,7 @@ class InitializedTransport(EarlyTransport):
                 if error.is_last:
                     raise ConnectionClosed(EARLY_END) from error
                 if error.ends is not None and not is_call(error.ends.members()):
-                    raise _unreadable(error) from error
+                    raise _make_unreadable_error(error) from error
                 continue
             except ConnectionClosed as error:
                 error.args = (f"{EARLY_END}: {error}",)
@@ -219,15 +219,15 @@ class InitializedTransport(EarlyTransport):
                 value, repeated = parse_with_duplicates(line)
             except TooManyValues as error:
                 if not is_call(PartialMessage.of(line).members()):
-                    raise _unreadable(error) from error
+                    raise _make_unreadable_error(error) from error
             except DecodeError:
                 LOG.warning("the agent wrote what is not a message before it answered `initialize`: %.200r", line)
             message = as_object(value)
             if "method" not in message and message.get("id") == number and not isinstance(message.get("id"), bool):
                 if repeated:
-                    raise _unreadable(repeated[0])
+                    raise _make_unreadable_error(repeated[0])
                 if "result" not in message and "error" not in message:
-                    raise _unreadable("it has neither result nor error")
+                    raise _make_unreadable_error("it has neither result nor error")
                 return message
             self._early.append(line)
             while len(self._early) > MAX_EARLY or sum(map(len, self._early)) > MAX_EARLY_SIZE:
@@ -249,5 +249,5 @@ class InitializedTransport(EarlyTransport):
         await super().close()
 
 
-def _unreadable(reason: object) -> ConnectionClosed:
+def _make_unreadable_error(reason: object) -> ConnectionClosed:
     return ConnectionClosed(f"the agent's answer to `initialize` cannot be read: {reason}")

@@ -46,8 +46,8 @@ def _patch(path: str, old: str | None, new: str) -> str:
     Its paths are those of `changes`, without the prefixes `a/` and `b/` (schema of v2, `DiffPatchFormat`).
     """
     before, after = _split(old or ""), _split(new)
-    same = _common(before, after)
-    end = _common(before[same:][::-1], after[same:][::-1])
+    same = _count_common(before, after)
+    end = _count_common(before[same:][::-1], after[same:][::-1])
     lines = [
         *(f" {line}" for line in before[:same]),
         *(f"-{line}" for line in before[same : len(before) - end]),
@@ -60,12 +60,12 @@ def _patch(path: str, old: str | None, new: str) -> str:
         *(["new file mode 100644\n"] if old is None else []),
         "--- /dev/null\n" if old is None else f"--- {name}\n",
         f"+++ {name}\n",
-        f"@@ -{_range(before)} +{_range(after)} @@\n",
+        f"@@ -{_render_range(before)} +{_render_range(after)} @@\n",
     ]
     return "".join([*head, *(line if line.endswith("\n") else f"{line}\n{_NO_END}\n" for line in lines)])
 
 
-def _common(before: Sequence[str], after: Sequence[str]) -> int:
+def _count_common(before: Sequence[str], after: Sequence[str]) -> int:
     """The number of equal lines at the start."""
     pairs = zip(before, after, strict=False)
     return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(before), len(after)))
@@ -88,7 +88,7 @@ def _quote(name: str) -> str:
 _NO_END: Final = "\\ No newline at end of file"
 
 
-def _range(lines: Sequence[str]) -> str:
+def _render_range(lines: Sequence[str]) -> str:
     return f"1,{len(lines)}" if lines else "0,0"
 
 

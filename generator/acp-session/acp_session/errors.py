@@ -48,7 +48,7 @@ class UnsupportedVersion(Error):
         return type(self), (self.version, self.known)
 
 
-def error_for(method: str, error: RequestError | DecodeError, schema_error: Any = None) -> Error:
+def make_error(method: str, error: RequestError | DecodeError, schema_error: Any = None) -> Error:
     """The exception for an error response or an invalid response. `schema_error` is the error as a type of the schema."""
     if isinstance(error, DecodeError):
         error = answer_to(error)
@@ -70,7 +70,7 @@ def answer_to(error: Error | DecodeError) -> RequestError:
         case NotAdvertised():
             return RequestError(METHOD_NOT_FOUND, str(error))
         case DecodeError():
-            return RequestError(INTERNAL_ERROR, f"the answer cannot be read: {error}", problems_of(error))
+            return RequestError(INTERNAL_ERROR, f"the answer cannot be read: {error}", describe_problems(error))
         case _:
             return RequestError(INTERNAL_ERROR, "the agent behind the adapter has ended")
 
@@ -91,13 +91,13 @@ _CAPABILITIES_OF_V1: Final = (
 """Prefixes of capability paths in v2, and their counterparts in v1."""
 
 
-def path_in_version(version: int, capability: str) -> str:
+def find_path(version: int, capability: str) -> str:
     """The path of a capability in a version, for its path in v2; both begin with the side that advertises it."""
     rows = _CAPABILITIES_OF_V1 if version == 1 else ()
     paths = (older + capability.removeprefix(newer) for newer, older in rows if capability.startswith(newer))
     return next(paths, capability)
 
 
-def problems_of(error: DecodeError, part: str = "") -> dict[str, Any]:
+def describe_problems(error: DecodeError, part: str = "") -> dict[str, Any]:
     """The `data` of an error for an invalid message; `part` is the pointer of the value in the message, such as `/params`."""
     return {"problems": [{"pointer": part + one.pointer, "message": one.sentence} for one in error.problems]}

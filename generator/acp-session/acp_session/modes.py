@@ -21,13 +21,13 @@ class Mode:
     description: str | None = None
 
 
-def mode_option(options: Sequence[v2.SessionConfigOption]) -> v2.SessionConfigSelect | None:
+def find_mode_option(options: Sequence[v2.SessionConfigOption]) -> v2.SessionConfigSelect | None:
     """The option that represents the mode; `None` if the session has no modes."""
     selects = (one for one in options if isinstance(one, v2.SessionConfigSelect))
     return next((one for one in selects if one.category == MODE), None)
 
 
-def modes_of(option: v2.SessionConfigSelect | None) -> tuple[Mode, ...]:
+def list_modes(option: v2.SessionConfigSelect | None) -> tuple[Mode, ...]:
     """The values of an option as modes, with groups flattened."""
     choices: list[v2.SessionConfigSelectOption] = []
     entries: Sequence[Any] = () if option is None else option.options
@@ -45,7 +45,7 @@ def with_value(
         if one.config_id != config_id:
             continue
         if isinstance(one, v2.SessionConfigSelect):
-            fits = value in [choice.id for choice in modes_of(one)]
+            fits = value in [choice.id for choice in list_modes(one)]
         else:
             fits = isinstance(one, v2.SessionConfigBoolean) and isinstance(value, bool)
         if not fits:

@@ -3,7 +3,7 @@
 An agent creates a request with `ask` (v2) and evaluates the response with `decide`; a client shows what `read` returns and responds with
 `choose`, `cancel` or a policy. Requests are kept and forwarded unchanged.
 
-`title` and `description` belong to the prompt alone; what a request says about a tool call is `tool_call_update`, which never contains
+`title` and `description` belong to the prompt alone; what a request says about a tool call is `get_tool_call_update`, which never contains
 them. An unknown outcome or kind of option is never consent.
 
 Source: the RFD on permission requests in v2 (2026-07-02).
@@ -65,7 +65,7 @@ def ask(
     return v2.RequestPermissionRequest(session_id=session_id, title=title, options=list(options), **more)
 
 
-def title_of(title: object) -> str:
+def make_title(title: object) -> str:
     """The prompt title for a tool call with this title, which may be missing."""
     return title if isinstance(title, str) and title.strip() else GENERIC_TITLE
 
@@ -163,10 +163,10 @@ def read(request: AnyRequest, *, unknown_subject: Literal["ask", "decline"] = "a
     >>> read(request, unknown_subject="decline") is None
     True
     """
-    call = tool_call_update(request)
+    call = get_tool_call_update(request)
     options: tuple[v1.PermissionOption | v2.PermissionOption, ...] = (*request.options,)
     if isinstance(request, v1.RequestPermissionRequest):
-        return PermissionRequest(request.session_id, title_of(request.tool_call.title), None, options, call)
+        return PermissionRequest(request.session_id, make_title(request.tool_call.title), None, options, call)
     subject = request.subject
     command = subject if isinstance(subject, v2.CommandPermissionSubject) else None
     is_understood = subject is None or command is not None or call is not None
@@ -177,7 +177,7 @@ def read(request: AnyRequest, *, unknown_subject: Literal["ask", "decline"] = "a
     return PermissionRequest(request.session_id, title, description, options, call, command, is_understood)
 
 
-def tool_call_update(request: AnyRequest) -> v1.ToolCallUpdate | v2.ToolCallUpdate | None:
+def get_tool_call_update(request: AnyRequest) -> v1.ToolCallUpdate | v2.ToolCallUpdate | None:
     """The update that a request carries for the displayed tool call, unchanged; `None` if there is none.
 
     The title and description of a v2 prompt are never part of it (RFD, "Why not use ToolCallUpdate.title"); v1 does not distinguish the

@@ -148,7 +148,7 @@ class OpenPrompts(Generic[E]):
             for prompt in self.open:
                 prompt.has_run = True
 
-    def completing(self, *, is_cancelled: bool = False) -> list[OpenPrompt[E]]:
+    def list_completing(self, *, is_cancelled: bool = False) -> list[OpenPrompt[E]]:
         """The prompts that an `idle` received now would end.
 
         After a cancellation, these include accepted prompts whose messages were not reported yet.
@@ -162,7 +162,7 @@ class OpenPrompts(Generic[E]):
 
     def record_idle(self, end: E | Exception, *, is_cancelled: bool = False) -> None:
         """Record the state `idle`, with the result or failure of the work."""
-        for prompt in self.completing(is_cancelled=is_cancelled):
+        for prompt in self.list_completing(is_cancelled=is_cancelled):
             prompt.complete(end)
         for message_id, recorded_end in self._ends_of_unknown.items():
             if recorded_end is None:

@@ -22,7 +22,7 @@ from acp_bindings.v1 import peers as peers1
 
 from acp_workspace.approval import Approve
 from acp_workspace.backend import FileBackend
-from acp_workspace.errors import RequestError, invalid_params
+from acp_workspace.errors import RequestError, make_invalid_params
 from acp_workspace.filesystem import Buffer, FileEvent, FilePolicy, FileSystem, OnChange
 from acp_workspace.scope import Scope
 from acp_workspace.terminals import Terminal, TerminalEvent, TerminalPolicy, Terminals
@@ -48,7 +48,7 @@ MAX_RELEASED: Final = 1000
 """The maximum number of a session's finished terminals that may still occur in tool calls."""
 MAX_UNSENT: Final = 1024 * 1024
 """The maximum bytes of output held for a client that does not read; beyond that, only the end of the output is sent, as a replacement."""
-NO_TERMINAL: Final = invalid_params("there is no such terminal, or it has ended", "/terminalId")
+NO_TERMINAL: Final = make_invalid_params("there is no such terminal, or it has ended", "/terminalId")
 
 Send: TypeAlias = "Callable[[str, dict[str, Any]], Awaitable[object]]"
 """Sends a v2 update for a session."""
@@ -83,7 +83,7 @@ class ClientServices:
         """Ask the client to cancel the request with these params. Its response is still awaited: it may have created something."""
         self._client().connection.withdraw(params)
 
-    def terminals(self, session_id: str) -> Collection[str]:
+    def list_terminals(self, session_id: str) -> Collection[str]:
         """The terminals of a session that may occur in tool calls: those created here."""
         return self._terminals.get(session_id, ())
 
@@ -175,7 +175,7 @@ class LocalServices:
             self.files.close()
         await self._background.close()
 
-    def terminals(self, session_id: str) -> Collection[str] | None:
+    def list_terminals(self, session_id: str) -> Collection[str] | None:
         """The terminals of a session that may occur in tool calls: those displayed, even after their release; `None` allows all."""
         return self._displays.get(session_id, ())
 

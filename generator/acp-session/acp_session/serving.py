@@ -83,14 +83,14 @@ async def serve_agent(
         await negotiation.start()
         while negotiation.is_agreed:
             core = AgentCore(agent, user=user, grace=options.get("grace", 2.0))
-            async with _side(core, negotiation.version) as side:
+            async with _open_side(core, negotiation.version) as side:
                 await attached(side, negotiation, options).run()
     finally:
         await transport.close()
 
 
 @asynccontextmanager
-async def _side(core: AgentCore, version: int) -> AsyncGenerator[Side]:
+async def _open_side(core: AgentCore, version: int) -> AsyncGenerator[Side]:
     """The side that serves a client of this version."""
     if version != 1:
         yield core
@@ -215,7 +215,7 @@ class Negotiation(EarlyTransport):
         if method != "initialize":
             sentence = f"{method!r} came before `initialize`, which negotiates the version"
             return id_, RequestError(INVALID_REQUEST, sentence)
-        requested = version_of(as_object(message.get("params")).get("protocolVersion"))
+        requested = read_version(as_object(message.get("params")).get("protocolVersion"))
         if requested is None:
             return id_, RequestError.invalid_params("/params/protocolVersion", "it must be an integer")
         version = max((one for one in self._versions if one <= requested), default=None)
@@ -251,7 +251,7 @@ def encode_message(**members: Any) -> bytes:
     return json.dumps({"jsonrpc": "2.0", **members}, separators=(",", ":")).encode()
 
 
-def version_of(value: object) -> int | None:
+def read_version(value: object) -> int | None:
     """The protocol version that a JSON number states, an integer; `None` for any other value."""
     if isinstance(value, float) and value.is_integer():
         return int(value)

@@ -26,7 +26,7 @@ from .arguments import omit_none
 from .background import Background, retrieve_exception
 from .errors import answer_to_hook
 from .log import SessionLog
-from .modes import MODE, Mode, mode_option, modes_of, with_value
+from .modes import MODE, Mode, find_mode_option, list_modes, with_value
 from .prompts import TurnQueue
 from .services import Services
 from .store import Store, StoredSession
@@ -181,7 +181,7 @@ class Session:
     @property
     def modes(self) -> tuple[Mode, ...]:
         """The modes that are offered to the user."""
-        return modes_of(self._mode_option)
+        return list_modes(self._mode_option)
 
     @property
     def mode(self) -> str | None:
@@ -190,7 +190,7 @@ class Session:
 
     async def set_modes(self, modes: Sequence[Mode], current: str) -> None:
         """Offer modes; an empty sequence withdraws them. Raises `ValueError` if `current` is not one of them."""
-        values = [_choice(one) for one in modes]
+        values = [_make_choice(one) for one in modes]
         if values and current not in (one.value for one in values):
             raise ValueError(f"the mode {current!r} is not one of {[one.value for one in values]}")
         options = list(self.config_options)
@@ -228,7 +228,7 @@ class Session:
         ids, mode = [one.config_id for one in options], self._mode_option
         if MODE in ids or len(set(ids)) != len(ids):
             raise ValueError(f"options need ids of their own, and {MODE!r} is that of the modes: {ids}")
-        if mode_option(options) is not None:
+        if find_mode_option(options) is not None:
             raise ValueError(f"an option of category {MODE!r} is the mode of the session: offer it by 'set_modes'")
         await self._set_options([*([] if mode is None else [mode]), *options])
 
@@ -258,7 +258,7 @@ class Session:
 
     @property
     def _mode_option(self) -> v2.SessionConfigSelect | None:
-        return mode_option(self.stored.config_options)
+        return find_mode_option(self.stored.config_options)
 
     async def set_background(self, work: Sequence[v2.BackgroundWork]) -> None:
         """Report work that goes on besides the turns and is not cancelled with them. Version 1 cannot express it."""
@@ -279,7 +279,7 @@ class Session:
         self._keep(update)
         await self._send(update)
 
-    def message_id(self, kind: str) -> str:
+    def find_message_id(self, kind: str) -> str:
         """The id of the message that a chunk belongs to: consecutive chunks of one kind form one message."""
         if self._message is None or self._message[0] != kind:
             self._message = kind, f"msg_{secrets.token_hex(8)}"
@@ -301,7 +301,7 @@ class Session:
         terminal.apply(update)
         if isinstance(update, v2.TerminalUpdate) and isinstance(update.exit_status, v2.TerminalExitStatus):
             del self._terminals[update.terminal_id]
-            self._keep(update.__replace__(output=_output_of(terminal)))
+            self._keep(update.__replace__(output=_get_output(terminal)))
         elif isinstance(update, v2.TerminalUpdate) and update.output is UNSET:
             self._keep(update.__replace__(capabilities=None))
         with suppress(ConnectionError):  # nobody listens any more
@@ -423,7 +423,7 @@ class Session:
             one for one in self._pending or () if id(one) not in history_ids and not isinstance(one, terminal_updates)
         ]
         outputs = [
-            v2.TerminalUpdate(terminal_id=one.terminal_id, output=_output_of(one)) for one in self._terminals.values()
+            v2.TerminalUpdate(terminal_id=one.terminal_id, output=_get_output(one)) for one in self._terminals.values()
         ]
         for update in (*history, *outputs):
             await self._deliver(update)
@@ -485,7 +485,7 @@ class Session:
         except Exception:
             self.log.exception("a turn failed")
             try:
-                await self._end(_failure(INTERNAL))
+                await self._end(_describe_failure(INTERNAL))
             except Exception:
                 self.log.exception("the end of a turn was not sent")
         finally:
@@ -515,9 +515,9 @@ class Session:
                 _ABANDONED.add(running)
                 running.add_done_callback(_ABANDONED.discard)
             running.add_done_callback(retrieve_exception)
-        return CANCELLED if self._stop_event.is_set() or running.cancelling() else self._reason(running)
+        return CANCELLED if self._stop_event.is_set() or running.cancelling() else self._find_reason(running)
 
-    def _reason(self, running: asyncio.Task[object]) -> dict[str, Any]:
+    def _find_reason(self, running: asyncio.Task[object]) -> dict[str, Any]:
         error = RuntimeError("cancelled from within") if running.cancelled() else running.exception()
         reason = None if error is not None else running.result() or STOP_REASONS[0]
         if error is None and not (isinstance(reason, str) and (reason in STOP_REASONS or reason.startswith("_"))):
@@ -529,7 +529,7 @@ class Session:
             self.log.warning("'on_prompt' failed: %s", error)
         elif request_error is None:
             self.log.error("'on_prompt' failed", exc_info=error)
-        return _failure(request_error or INTERNAL)
+        return _describe_failure(request_error or INTERNAL)
 
     async def _end(self, reason: dict[str, Any]) -> None:
         """Send the end of the work, and that of its open tool calls if it was cancelled or failed."""
@@ -567,13 +567,13 @@ def _copied(update: U) -> U:
     return cast("U", v2.decode_as(v2.SessionUpdate, parse(v2.encode(update)), lenient=False))
 
 
-def _failure(error: RequestError) -> dict[str, Any]:
+def _describe_failure(error: RequestError) -> dict[str, Any]:
     return {"stopReason": "error", "error": error.as_json()}
 
 
-def _choice(mode: Mode) -> v2.SessionConfigSelectOption:
+def _make_choice(mode: Mode) -> v2.SessionConfigSelectOption:
     return v2.SessionConfigSelectOption(value=mode.id, name=mode.name, **omit_none(description=mode.description))
 
 
-def _output_of(terminal: TerminalState) -> v2.TerminalOutput:
+def _get_output(terminal: TerminalState) -> v2.TerminalOutput:
     return v2.TerminalOutput(data=base64.b64encode(terminal.output).decode())

@@ -135,11 +135,13 @@ class FileStore:
 
     async def save(self, session: StoredSession) -> None:
         """See `Store`. Raises `ValueError` if `data` is not JSON, `RuntimeError`, and `OSError`."""
-        await self._run(self._save, session, self._path(session.id), _header(session), tuple(session.history))
+        await self._run(
+            self._save, session, self._find_path(session.id), _render_header(session), tuple(session.history)
+        )
 
     async def load(self, session_id: str) -> StoredSession | None:
         """See `Store`. Raises `ValueError` for a file that cannot be read."""
-        return None if _ID.fullmatch(session_id) is None else await self._run(self._load, self._path(session_id))
+        return None if _ID.fullmatch(session_id) is None else await self._run(self._load, self._find_path(session_id))
 
     async def list(self, user: str | None) -> Sequence[v2.SessionInfo]:
         """See `Store`."""
@@ -148,7 +150,7 @@ class FileStore:
     async def delete(self, session_id: str) -> None:
         """See `Store`."""
         if _ID.fullmatch(session_id) is not None:
-            await self._run(self._path(session_id).unlink, True)
+            await self._run(self._find_path(session_id).unlink, True)
 
     async def _run(self, work: Callable[..., T], *arguments: Any) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
@@ -162,9 +164,9 @@ class FileStore:
                 file.writelines(f"{json.dumps(to_builtins(one))}\n" for one in history)
                 file.flush()
                 os.fsync(file.fileno())
-                revision = _revision(os.fstat(file.fileno()))
+                revision = _make_revision(os.fstat(file.fileno()))
             with _lock(self.folder):
-                current_revision = _revision(path.stat()) if path.exists() else None
+                current_revision = _make_revision(path.stat()) if path.exists() else None
                 if session.revision is not None and session.revision != current_revision:
                     raise RuntimeError(f"{path}: another process has changed the session: load it again")
                 os.replace(name, path)
@@ -176,9 +178,9 @@ class FileStore:
     def _load(self, path: Path) -> StoredSession | None:
         try:
             with path.open(encoding="utf-8", newline="\n") as file:
-                revision = _revision(os.fstat(file.fileno()))
+                revision = _make_revision(os.fstat(file.fileno()))
                 first, *rest = file.read().removesuffix("\n").split("\n")
-            session = _session(first)
+            session = _parse_session(first)
             session.history = [v2.decode_as(v2.SessionUpdate, json.loads(line)) for line in rest]
         except FileNotFoundError:
             return None
@@ -192,7 +194,7 @@ class FileStore:
         for path in sorted(self.folder.glob(f"*{_SUFFIX}")):
             try:
                 with path.open(encoding="utf-8") as file:
-                    session = _session(file.readline())
+                    session = _parse_session(file.readline())
             except FileNotFoundError:
                 continue  # deleted meanwhile
             except (OSError, *DAMAGED) as error:
@@ -201,13 +203,13 @@ class FileStore:
                 infos += [session.info()] if session.user == user else []
         return infos
 
-    def _path(self, session_id: str) -> Path:
+    def _find_path(self, session_id: str) -> Path:
         if _ID.fullmatch(session_id) is None:
             raise ValueError(f"a session with the id {session_id!r} cannot be a file: use letters, digits, '-' and '_'")
         return self.folder / f"{session_id}{_SUFFIX}"
 
 
-def _revision(status: os.stat_result) -> tuple[int, int]:
+def _make_revision(status: os.stat_result) -> tuple[int, int]:
     return status.st_ino, status.st_mtime_ns
 
 
@@ -226,7 +228,7 @@ def _lock(folder: Path) -> Generator[None]:
         os.close(descriptor)
 
 
-def _header(session: StoredSession) -> str:
+def _render_header(session: StoredSession) -> str:
     fields = {
         "info": to_builtins(session.info()),
         "data": session.data,
@@ -244,7 +246,7 @@ def _header(session: StoredSession) -> str:
         raise ValueError(f"the session {session.id} cannot be stored: its data must be JSON: {error}") from error
 
 
-def _session(line: str) -> StoredSession:
+def _parse_session(line: str) -> StoredSession:
     fields: Any = json.loads(line)
     info = v2.decode_as(v2.SessionInfo, fields["info"])
     roots = info.additional_directories

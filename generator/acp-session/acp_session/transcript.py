@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
 from acp_bindings import UNSET, Unknown, v2
 
-from .modes import Mode, mode_option, modes_of
+from .modes import Mode, find_mode_option, list_modes
 
 Role: TypeAlias = Literal["user", "agent", "thought"]
 
@@ -171,34 +171,34 @@ class Transcript:
         self.malformed: int = 0
         self.dropped: int = 0
         self._max_size = max_size
-        self._size = 0
+        self._estimate_size = 0
         self._sizes: dict[object, int] = {}
         self._messages: dict[tuple[Role, str], Message] = {}
         self._tool_calls: dict[str, ToolCallState] = {}
         self._cancelled: set[str] = set()
 
-    def _messages_of(self, *roles: Role) -> tuple[Message, ...]:
+    def _list_messages(self, *roles: Role) -> tuple[Message, ...]:
         return tuple(one for one in self.entries if isinstance(one, Message) and one.role in roles)
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """All messages and thoughts, in order."""
-        return self._messages_of("user", "agent", "thought")
+        return self._list_messages("user", "agent", "thought")
 
     @property
     def user_messages(self) -> tuple[Message, ...]:
         """The messages of the user, in order."""
-        return self._messages_of("user")
+        return self._list_messages("user")
 
     @property
     def agent_messages(self) -> tuple[Message, ...]:
         """The messages of the agent, in order."""
-        return self._messages_of("agent")
+        return self._list_messages("agent")
 
     @property
     def thoughts(self) -> tuple[Message, ...]:
         """The thoughts of the agent, in order."""
-        return self._messages_of("thought")
+        return self._list_messages("thought")
 
     @property
     def plan(self) -> tuple[v2.PlanEntry, ...]:
@@ -208,12 +208,12 @@ class Transcript:
     @property
     def modes(self) -> tuple[Mode, ...]:
         """The modes of the session."""
-        return modes_of(mode_option(self.config_options))
+        return list_modes(find_mode_option(self.config_options))
 
     @property
     def current_mode(self) -> str | None:
         """The id of the current mode; `None` if the session has no modes."""
-        option = mode_option(self.config_options)
+        option = find_mode_option(self.config_options)
         return None if option is None else option.current_value
 
     @property
@@ -242,7 +242,7 @@ class Transcript:
         """Apply an update. An update of an unknown kind is only counted."""
         match update:
             case v2.UserMessageChunk() | v2.AgentMessageChunk() | v2.AgentThoughtChunk():
-                message = self._message(update.session_update.removesuffix("_chunk"), update.message_id)
+                message = self._get_message(update.session_update.removesuffix("_chunk"), update.message_id)
                 message.content.append(update.content)
                 self._grow(message, update.content)
             case v2.UserMessage() | v2.AgentMessage() | v2.AgentThought():
@@ -251,7 +251,7 @@ class Transcript:
                 self.update_tool_call(update)
             case v2.ToolCallContentChunk():
                 call = self._call(update.tool_call_id)
-                call.current = call.current.__replace__(content=[*_content_of(call), update.content])
+                call.current = call.current.__replace__(content=[*_list_content(call), update.content])
                 self._grow(call, update.content)
             case v2.TerminalUpdate() | v2.TerminalOutputChunk():
                 self._update_terminal(update)
@@ -270,7 +270,7 @@ class Transcript:
                 self._update_compaction(update)
             case v2.Notice():
                 self._enter(update)
-                self._resize(id(update), _size(update))
+                self._resize(id(update), _estimate_size(update))
             case _ if getattr(update, "session_update", None) == "state_update":
                 self._update_state(update)
             case _:
@@ -283,7 +283,7 @@ class Transcript:
         call.current = call.current.__replace__(**changes)
         if update.status is not UNSET:
             call.is_cancelled = update.status == "cancelled"
-        self._resize(id(call), _size(call.current))
+        self._resize(id(call), _estimate_size(call.current))
 
     def end(self) -> None:
         """Record that the session has ended, with its work and tool calls."""
@@ -300,19 +300,19 @@ class Transcript:
         self._cancelled.update(ids)
         return ids
 
-    def _message(self, kind: str, message_id: str) -> Message:
+    def _get_message(self, kind: str, message_id: str) -> Message:
         key = _ROLES[kind], message_id
         if key not in self._messages:
             self._messages[key] = self._enter(Message(*key))
         return self._messages[key]
 
     def _replace_message(self, update: v2.UserMessage | v2.AgentMessage | v2.AgentThought) -> None:
-        message = self._message(update.session_update, update.message_id)
+        message = self._get_message(update.session_update, update.message_id)
         if update.content is not UNSET:
             message.content = list(update.content or ())
         if update.meta is not UNSET:
             message.meta = update.meta
-        self._resize(id(message), sum(map(_size, message.content)) + len(json.dumps(message.meta)))
+        self._resize(id(message), sum(map(_estimate_size, message.content)) + len(json.dumps(message.meta)))
 
     def _call(self, tool_call_id: str) -> ToolCallState:
         if tool_call_id not in self._tool_calls:
@@ -325,14 +325,14 @@ class Transcript:
         self.malformed += not terminal.apply(update)
         words = sum(len(word) for word in (terminal.terminal_id, terminal.command, terminal.cwd) if word)
         parts = (terminal.exit_status, terminal.size, terminal.capabilities)
-        size = len(terminal.output) + words + sum(map(_size, filter(None, parts)))
+        size = len(terminal.output) + words + sum(map(_estimate_size, filter(None, parts)))
         self._resize(("terminal", update.terminal_id), size, is_last=True)
 
     def _update_plan(self, plan: v2.PlanUpdateContent) -> None:
         name = plan.payload.get("planId") if isinstance(plan, Unknown) else plan.plan_id
         if isinstance(name, str):
             self.plans[name] = plan
-            self._resize(("plan", name), _size(plan), is_last=True)
+            self._resize(("plan", name), _estimate_size(plan), is_last=True)
         else:
             self.unknown += 1
 
@@ -364,33 +364,33 @@ class Transcript:
                 compaction.summary = list(update.summary or ())
             if update.error is not UNSET:
                 compaction.error = update.error
-        self._resize(id(compaction), sum(map(_size, compaction.summary)))
+        self._resize(id(compaction), sum(map(_estimate_size, compaction.summary)))
 
     def _enter(self, entry: E) -> E:
         self.entries.append(entry)
         self._sizes[id(entry)] = 0
-        self._size += _MIN_SIZE
+        self._estimate_size += _MIN_SIZE
         return entry
 
     def _grow(self, entry: Entry, piece: Any) -> None:
-        self._resize(id(entry), self._sizes[id(entry)] + _size(piece))
+        self._resize(id(entry), self._sizes[id(entry)] + _estimate_size(piece))
 
     def _resize(self, key: object, size: int, *, is_last: bool = False) -> None:
         """Set the size of an entry, a terminal or a plan. With `is_last` it then counts as the newest."""
         before = self._sizes.pop(key, None) if is_last else self._sizes[key]
         self._sizes[key] = size
-        self._size += max(size, _MIN_SIZE) - (0 if before is None else max(before, _MIN_SIZE))
-        while self._size > self._max_size and self._drop():
+        self._estimate_size += max(size, _MIN_SIZE) - (0 if before is None else max(before, _MIN_SIZE))
+        while self._estimate_size > self._max_size and self._drop():
             self.dropped += 1
 
     def _drop(self) -> bool:
         """Drop the oldest entry, terminal or plan, or the first part of a lone entry; return whether anything was dropped."""
         key = next(iter(self._sizes))
         if len(self._sizes) == 1:
-            pieces = _pieces(self.entries[0]) if self.entries else []
+            pieces = _list_pieces(self.entries[0]) if self.entries else []
             if len(pieces) < 2:
                 return False
-            size = _size(pieces.pop(0))
+            size = _estimate_size(pieces.pop(0))
             self._sizes[key] -= size
         else:
             size = max(self._sizes.pop(key), _MIN_SIZE)
@@ -405,15 +405,15 @@ class Transcript:
                         self._tool_calls.pop(oldest.id, None)
                     elif isinstance(oldest, Message):
                         self._messages.pop((oldest.role, oldest.message_id), None)
-        self._size -= size
+        self._estimate_size -= size
         return True
 
 
-def _content_of(call: ToolCallState) -> list[v2.ToolCallContent]:
+def _list_content(call: ToolCallState) -> list[v2.ToolCallContent]:
     return call.current.content if isinstance(call.current.content, list) else []
 
 
-def _pieces(entry: Entry) -> list[Any]:
+def _list_pieces(entry: Entry) -> list[Any]:
     """The parts of an entry of which the oldest may be dropped."""
     match entry:
         case Message():
@@ -421,11 +421,11 @@ def _pieces(entry: Entry) -> list[Any]:
         case Compaction():
             return entry.summary
         case ToolCallState():
-            return _content_of(entry)
+            return _list_content(entry)
         case _:
             return []
 
 
-def _size(model: Any) -> int:
+def _estimate_size(model: Any) -> int:
     """The approximate number of characters of a value."""
     return len(model.text) + 64 if isinstance(model, v2.TextContent) else len(v2.encode(model))

@@ -35,9 +35,9 @@ from jsonrpc_bindings.engine import Engine
 from jsonrpc_bindings.pointers import json_pointer
 from jsonrpc_bindings.records import Record
 
-from .arguments import content_block, omit_none, refuse_text, refuse_unknown
+from .arguments import make_content_block, omit_none, refuse_text, refuse_unknown
 from .diffs import diff_to_v2
-from .errors import Error, InvalidMessage, error_for, path_in_version
+from .errors import Error, InvalidMessage, find_path, make_error
 from .permission import Decision, ask, decide
 from .services import Services
 from .session import Session
@@ -177,13 +177,13 @@ class Turn:
 
     async def send_message(self, content: str | v2.ContentBlock) -> None:
         """Send a chunk of the agent's message. Consecutive chunks form one message."""
-        id_ = self.session.message_id("message")
-        await self._send_chunk(v2.AgentMessageChunk(message_id=id_, content=content_block(content)), content)
+        id_ = self.session.find_message_id("message")
+        await self._send_chunk(v2.AgentMessageChunk(message_id=id_, content=make_content_block(content)), content)
 
     async def send_thought(self, content: str | v2.ContentBlock) -> None:
         """Send a chunk of the agent's thoughts."""
-        id_ = self.session.message_id("thought")
-        await self._send_chunk(v2.AgentThoughtChunk(message_id=id_, content=content_block(content)), content)
+        id_ = self.session.find_message_id("thought")
+        await self._send_chunk(v2.AgentThoughtChunk(message_id=id_, content=make_content_block(content)), content)
 
     async def _send_chunk(
         self, chunk: v2.AgentMessageChunk | v2.AgentThoughtChunk, content: str | v2.ContentBlock
@@ -257,7 +257,7 @@ class Turn:
         """
         refuse_text(options=options)
         request = ask(self.session.id, title, options, description=description, subject=subject)
-        async with self.waiting_for_user():
+        async with self.wait_for_user():
             asking = self.session.client.session_request_permission(request)
             return decide(request, await _with_errors("session/request_permission", asking))
 
@@ -287,7 +287,7 @@ class Turn:
         )
         engine = _engine_of(schema)
         engine.validator(("$defs", _FORM))
-        request = v2.SessionElicitationFormMode(message=message, requested_schema=schema, **self._scope(tool_call))
+        request = v2.SessionElicitationFormMode(message=message, requested_schema=schema, **self._find_scope(tool_call))
         answer = await self._elicit(request)
         if not isinstance(answer, v2.ElicitationAcceptAction):
             return None
@@ -300,22 +300,24 @@ class Turn:
         if not self.session.client_capabilities.ask_url:
             raise self._make_elicitation_error("url")
         id_ = f"elicitation_{secrets.token_hex(8)}"
-        request = v2.SessionElicitationUrlMode(elicitation_id=id_, message=message, url=url, **self._scope(tool_call))
+        request = v2.SessionElicitationUrlMode(
+            elicitation_id=id_, message=message, url=url, **self._find_scope(tool_call)
+        )
         return isinstance(await self._elicit(request), v2.ElicitationAcceptAction)
 
     def _make_elicitation_error(self, mode: str) -> NotAdvertised:
-        path = path_in_version(self.session.connection.version, f"client:capabilities.elicitation.{mode}")
+        path = find_path(self.session.connection.version, f"client:capabilities.elicitation.{mode}")
         return NotAdvertised("elicitation/create", path)
 
     async def _elicit(self, request: v2.CreateElicitationRequest) -> v2.CreateElicitationResponse:
-        async with self.waiting_for_user():
+        async with self.wait_for_user():
             return await _with_errors("elicitation/create", self.session.client.elicitation_create(request))
 
-    def _scope(self, tool_call: ToolCall | None) -> dict[str, Any]:
+    def _find_scope(self, tool_call: ToolCall | None) -> dict[str, Any]:
         return omit_none(session_id=self.session.id, tool_call_id=None if tool_call is None else tool_call.id)
 
     @asynccontextmanager
-    async def waiting_for_user(self) -> AsyncGenerator[None]:
+    async def wait_for_user(self) -> AsyncGenerator[None]:
         """Report that the foreground work waits for the user while any such block runs."""
         question = object()
         self.questions.add(question)
@@ -416,10 +418,10 @@ class Turn:
     def convert_content(self, content: Content | Iterable[Content]) -> tuple[v2.ToolCallContent, ...]:
         """Convert content to the types of the protocol."""
         if isinstance(content, str | Diff | Record):
-            return (self._content(content),)
-        return tuple(self._content(one) for one in content)
+            return (self._convert_content(content),)
+        return tuple(self._convert_content(one) for one in content)
 
-    def _content(self, item: Any) -> v2.ToolCallContent:
+    def _convert_content(self, item: Any) -> v2.ToolCallContent:
         if isinstance(item, Diff):
             fields: dict[str, Any] = {
                 "type": "diff",
@@ -430,14 +432,14 @@ class Turn:
             return v2.decode_as(v2.Diff, diff_to_v2(fields))
         if isinstance(item, v2.Content | v2.Diff | v2.Terminal | v2.UnknownToolCallContent):
             return item
-        return v2.Content(content=content_block(item))
+        return v2.Content(content=make_content_block(item))
 
     def convert_locations(self, locations: Iterable[Location]) -> tuple[v2.ToolCallLocation, ...]:
         """Convert locations to the type of the protocol."""
         refuse_text(locations=locations)
-        return tuple(self._location(one) for one in locations)
+        return tuple(self._convert_location(one) for one in locations)
 
-    def _location(self, location: Location) -> v2.ToolCallLocation:
+    def _convert_location(self, location: Location) -> v2.ToolCallLocation:
         if isinstance(location, v2.ToolCallLocation):
             return location
         if isinstance(location, tuple):
@@ -465,7 +467,7 @@ async def _with_errors(method: str, work: Awaitable[T]) -> T:
     try:
         return await work
     except (RequestError, DecodeError) as error:
-        raise error_for(method, error) from error
+        raise make_error(method, error) from error
 
 
 def _engine_of(form: v2.ElicitationSchema) -> Engine:

@@ -13,8 +13,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from .errors import refusal
-from .hooks import maybe_await
+from .errors import make_refusal
+from .hooks import await_result
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,5 +56,5 @@ async def require_approval(approve: Approve | None, request: ApprovalRequest, su
     """Return if the request is approved, or if `approve` is `None`. Raises `RequestError` -32001 otherwise."""
     if approve is None:
         return
-    if await maybe_await(approve(request)) is not True:
-        raise refusal(subject, "the user has not approved it")
+    if await await_result(approve(request)) is not True:
+        raise make_refusal(subject, "the user has not approved it")

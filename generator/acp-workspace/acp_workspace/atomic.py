@@ -25,10 +25,10 @@ from .containment import (
     AccessDenied,
     Identity,
     Root,
-    identity,
-    identity_of,
+    make_identity,
     open_folder,
     open_regular_in,
+    read_identity,
     require_names,
 )
 from .mechanism import FOLDER, SYNCABLE_FOLDER, Held, open_beneath
@@ -118,7 +118,7 @@ class Folder:
                     return
                 os.close(folder)
                 folder = parent
-                if identity(parent) != expected:
+                if read_identity(parent) != expected:
                     return
                 yield parent, name
         finally:
@@ -135,7 +135,7 @@ def make_folder(root: Root, parts: Sequence[str]) -> Folder:
             try:
                 following = open_beneath(folder.descriptor, (name,), FOLDER)
             except FileNotFoundError:
-                parent = identity(folder.descriptor)
+                parent = read_identity(folder.descriptor)
                 try:
                     os.mkdir(name, 0o777, dir_fd=folder.descriptor)
                     folder.made.append((name, parent))
@@ -208,7 +208,7 @@ class Target:
         """
         folder = self.folder.descriptor
         permissions = mode if mode is not None else 0o666 if self.old is None else 0o600
-        with _temporary(folder, permissions) as (name, file):
+        with _open_temporary(folder, permissions) as (name, file):
             _fill(file, content)
             if self.old is not None:
                 _take_over(file, self.old)
@@ -255,7 +255,7 @@ class Target:
                 raise
             raise AccessDenied("/".join(self.parts), "its directory was moved or removed meanwhile") from None
         with Held(folder):
-            if identity(folder) != identity(self.folder.descriptor):
+            if read_identity(folder) != read_identity(self.folder.descriptor):
                 raise AccessDenied("/".join(self.parts), "its directory was replaced meanwhile")
 
 
@@ -288,7 +288,7 @@ def _open_old(folder: int, name: str, flags: int) -> tuple[int, bool]:
 
 
 @contextmanager
-def _temporary(folder: int, permissions: int) -> Generator[tuple[str, int], None, None]:
+def _open_temporary(folder: int, permissions: int) -> Generator[tuple[str, int], None, None]:
     """A locked temporary file in a directory; it is removed if the block fails."""
     while True:
         name = f".acp-session-{secrets.token_hex(16)}.tmp"
@@ -397,7 +397,7 @@ def _remove_stale(folder: int, name: str) -> bool:
     try:
         with Held(_open_old(folder, name, os.O_RDONLY)[0]) as file:
             _lock(file)
-            if identity_of(os.stat(name, dir_fd=folder, follow_symlinks=False)) != identity(file):
+            if make_identity(os.stat(name, dir_fd=folder, follow_symlinks=False)) != read_identity(file):
                 return False
             os.unlink(name, dir_fd=folder)
     except OSError:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from .containment import Place, Root
-from .errors import failure, not_found, refusal
+from .errors import make_failure, make_not_found, make_refusal
 from .policy import FilePolicy
 from .scope import Scope
-from .text import NotText, decode_text, lines
+from .text import NotText, decode_text, select_lines
 from .workspace import Roots
 
 
@@ -86,14 +86,14 @@ class MemoryBackend:
         scope = access.roots if isinstance(access.roots, Scope) else access.roots.scope
         locations = scope.locate(path)
         if not locations:
-            raise refusal(path, "it is outside the workspace roots")
+            raise make_refusal(path, "it is outside the workspace roots")
         root, parts = locations[0]
         place = Place(Root(root, root, (0, 0)), parts, path.replace("\\", "/"))
-        objection = self._policy.objection(place, writing=writing)
+        objection = self._policy.find_objection(place, writing=writing)
         if objection is not None:
-            raise refusal(path, objection)
+            raise make_refusal(path, objection)
         if not parts:
-            raise failure(path, "it is a directory")
+            raise make_failure(path, "it is a directory")
         separator = "/" if scope.flavour == "posix" else "\\"
         return separator.join((root.rstrip(separator), *parts))
 
@@ -103,14 +103,14 @@ class MemoryBackend:
         access.check()
         content = self.files.get(real)
         if content is None:
-            raise not_found(path)
+            raise make_not_found(path)
         return cut(path, content, lines, self._policy)
 
     async def write(self, access: Access, path: str, content: str, *, approved: str | None = None) -> str:
         """Store a text."""
         real = await self.locate(access, path, writing=True)
         if approved is not None and real != approved:
-            raise refusal(path, "the path now leads to a different file than the approved one")
+            raise make_refusal(path, "the path now leads to a different file than the approved one")
         access.check()
         self.files[real] = content
         access.done(real)
@@ -129,10 +129,12 @@ def cut(path: str, content: str, requested: Lines, policy: FilePolicy) -> str:
     try:
         decode_text(content.encode())
     except UnicodeEncodeError:
-        raise failure(path, "the file cannot be read as text: it is not Unicode") from None
+        raise make_failure(path, "the file cannot be read as text: it is not Unicode") from None
     except NotText as error:
-        raise failure(path, f"the file cannot be read as text: {error}") from None
-    selection = lines(content, requested.line, requested.limit)
+        raise make_failure(path, f"the file cannot be read as text: {error}") from None
+    selection = select_lines(content, requested.line, requested.limit)
     if len(selection.encode()) > policy.max_read:
-        raise failure(path, f"the text is larger than {policy.max_read} bytes; ask for lines with 'line' and 'limit'")
+        raise make_failure(
+            path, f"the text is larger than {policy.max_read} bytes; ask for lines with 'line' and 'limit'"
+        )
     return selection

@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from .mechanism import FOLDER, NEVER_WAITING, Held, mechanism, open_beneath, open_from_top
+from .mechanism import FOLDER, NEVER_WAITING, Held, get_mechanism, open_beneath, open_from_top
 from .mechanism import Guarantees as Guarantees
 from .mechanism import Mechanism as Mechanism
 from .mechanism import guarantees as guarantees
@@ -114,7 +114,7 @@ class Root:
             raise AccessDenied(self.path, f"the workspace root is {'not open' if self.handle is None else 'closed'}")
         with Held(own):
             with Held(_open_real(self.real, self.path)) as there:
-                if identity(there) != self.identity:
+                if read_identity(there) != self.identity:
                     reason = "the directory was replaced by another one since it became a workspace root"
                     raise AccessDenied(self.path, reason)
             yield own
@@ -137,8 +137,8 @@ def bind(path: str) -> Root:
     folder = _open_real(real, path)
     handle = Handle(folder)
     try:
-        root = Root(path, real, identity(folder), handle)
-        if identity_of(os.stat(path)) != root.identity:  # noqa: PTH116 - links and `..` as the system takes them
+        root = Root(path, real, read_identity(folder), handle)
+        if make_identity(os.stat(path)) != root.identity:  # noqa: PTH116 - links and `..` as the system takes them
             raise AccessDenied(path, _CHANGED)
     except BaseException:
         handle.close()
@@ -149,7 +149,7 @@ def bind(path: str) -> Root:
 def _open_real(real: str, path: str) -> int:
     """Open the directory at a real path. Raises `AccessDenied` if a link is on the path now, `OSError`."""
     try:
-        return open_from_top(_names(real))
+        return open_from_top(_split_path(real))
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise AccessDenied(path, _CHANGED) from None
@@ -158,7 +158,7 @@ def _open_real(real: str, path: str) -> int:
 
 def require_enforceable(path: str) -> None:
     """Raise `AccessDenied` on a platform that cannot enforce roots."""
-    if mechanism() is Mechanism.NONE:
+    if get_mechanism() is Mechanism.NONE:
         raise AccessDenied(path, "this platform cannot keep an access inside its root")
 
 
@@ -176,12 +176,12 @@ def require_plain(path: str) -> None:
         raise AccessDenied(path[:256], f"the path is longer than {LONGEST_PATH} bytes")
 
 
-def identity(descriptor: int) -> Identity:
+def read_identity(descriptor: int) -> Identity:
     """The identity of an open file or directory."""
-    return identity_of(os.fstat(descriptor))
+    return make_identity(os.fstat(descriptor))
 
 
-def identity_of(status: os.stat_result) -> Identity:
+def make_identity(status: os.stat_result) -> Identity:
     """The identity of a file or directory from its status."""
     return status.st_dev, status.st_ino
 
@@ -209,7 +209,7 @@ def resolve_path(path: str, climb: Callable[[str], None] = lambda real: None) ->
     Raises `OSError` (ELOOP) for more than `MOST_LINKS` links, with the last of them.
     """
     real: list[str] = []
-    waiting = [(name, True) for name in reversed(_names(path))]
+    waiting = [(name, True) for name in reversed(_split_path(path))]
     links = 0
     while waiting:
         name, is_given = waiting.pop()
@@ -230,15 +230,15 @@ def resolve_path(path: str, climb: Callable[[str], None] = lambda real: None) ->
         if links > MOST_LINKS:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), here)
         del real[0 if target.startswith("/") else -1 :]
-        waiting += [(step, False) for step in reversed(_names(target))]
+        waiting += [(step, False) for step in reversed(_split_path(target))]
     return "/" + "/".join(real)
 
 
-def _names(path: str) -> list[str]:
+def _split_path(path: str) -> list[str]:
     return [name for name in path.split("/") if name not in ("", ".")]
 
 
-def places(roots: Sequence[Root], path: str) -> tuple[Place, ...]:
+def find_places(roots: Sequence[Root], path: str) -> tuple[Place, ...]:
     """All roots that contain an absolute path, in order, after following links and `..`; empty if it is outside all roots.
 
     A `..` in the path is followed only inside the roots and on the way to them; so nothing outside is revealed, except that a link there
@@ -250,7 +250,7 @@ def places(roots: Sequence[Root], path: str) -> tuple[Place, ...]:
     def climb(real: str) -> None:
         if real in above:
             return
-        if not _beneath(roots, real, path):
+        if not _find_beneath(roots, real, path):
             raise AccessDenied(path, _OUTSIDE)
         try:
             is_folder = stat.S_ISDIR(os.lstat(real).st_mode)
@@ -260,9 +260,9 @@ def places(roots: Sequence[Root], path: str) -> tuple[Place, ...]:
             raise AccessDenied(path, "'..' follows something that is not a directory")
 
     try:
-        return _beneath(roots, resolve_path(path, climb), path)
+        return _find_beneath(roots, resolve_path(path, climb), path)
     except OSError as error:
-        if not _beneath(roots, os.path.dirname(os.fsdecode(error.filename)), path):  # noqa: PTH120
+        if not _find_beneath(roots, os.path.dirname(os.fsdecode(error.filename)), path):  # noqa: PTH120
             raise AccessDenied(path, _OUTSIDE) from None
         raise
 
@@ -275,12 +275,12 @@ def _with_parents(path: str) -> list[str]:
 def contains(roots: Sequence[Root], path: str) -> bool:
     """Whether a path currently leads into a root. For display and planning: only opening decides."""
     try:
-        return bool(places(roots, path))
+        return bool(find_places(roots, path))
     except (AccessDenied, OSError):
         return False
 
 
-def _beneath(roots: Sequence[Root], real: str, path: str) -> tuple[Place, ...]:
+def _find_beneath(roots: Sequence[Root], real: str, path: str) -> tuple[Place, ...]:
     matches: list[Place] = []
     chain: list[tuple[Identity, tuple[str, ...]]] | None = None
     for root in roots:
@@ -289,12 +289,12 @@ def _beneath(roots: Sequence[Root], real: str, path: str) -> tuple[Place, ...]:
             matches.append(Place(root, tuple(part for part in real[len(base) :].split("/") if part), path))
             continue
         if chain is None:
-            chain = _ancestors(real)
+            chain = _list_ancestors(real)
         matches.extend(Place(root, parts, path) for number, parts in chain if number == root.identity)
     return tuple(matches)
 
 
-def _ancestors(real: str) -> list[tuple[Identity, tuple[str, ...]]]:
+def _list_ancestors(real: str) -> list[tuple[Identity, tuple[str, ...]]]:
     """The directories on a real path, each with the components beneath it: finds a root under another spelling of its name."""
     parts = [part for part in real.split("/") if part]
     ancestors: list[tuple[Identity, tuple[str, ...]]] = []
@@ -303,16 +303,16 @@ def _ancestors(real: str) -> list[tuple[Identity, tuple[str, ...]]]:
             status = os.lstat("/" + "/".join(parts[:length]))
         except OSError:
             continue
-        ancestors.append((identity_of(status), tuple(parts[length:])))
+        ancestors.append((make_identity(status), tuple(parts[length:])))
     return ancestors
 
 
 def is_within(roots: Sequence[Root], inner: Root) -> bool:
     """Whether `inner` is one of `roots` or lies in one, proven by opening it from there."""
-    for place in (place for root in roots for place in _beneath([root], inner.real, inner.path)):
+    for place in (place for root in roots for place in _find_beneath([root], inner.real, inner.path)):
         try:
             with Held(open_folder(place.root, place.parts)) as folder:
-                if identity(folder) == inner.identity:
+                if read_identity(folder) == inner.identity:
                     return True
         except (OSError, AccessDenied):
             continue
@@ -333,7 +333,7 @@ def reach(roots: Sequence[Root], path: str, use: Callable[[Place], T]) -> T:
     for _ in range(ATTEMPTS):
         reason = _OUTSIDE
         try:
-            for place in places(roots, path):
+            for place in find_places(roots, path):
                 try:
                     return use(place)
                 except OSError as error:

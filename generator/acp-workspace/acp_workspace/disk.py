@@ -19,7 +19,7 @@ from . import text
 from .atomic import Old, Target, prepare, read_at_most, recover
 from .backend import Access, Lines
 from .containment import AccessDenied, Place, Root, bind, guarantees, open_folder, open_regular, reach
-from .errors import failure, os_errors, refusal
+from .errors import convert_os_errors, make_failure, make_refusal
 from .mechanism import Held
 from .policy import FilePolicy, belongs_to_repository, is_denied, may_belong_to_repository
 from .workers import Busy, Workers
@@ -71,7 +71,7 @@ class DiskBackend:
         def clean(check: Callable[[], None]) -> list[str]:
             removed_paths = _recover(roots.roots if isinstance(roots, RootSet) else (), check)
             if self._policy.backups is not None:
-                with _backup_root(self._policy.backups) as root:
+                with _open_backup_root(self._policy.backups) as root:
                     removed_paths += _recover((root,), check)
             return removed_paths
 
@@ -84,7 +84,7 @@ class DiskBackend:
     async def _run(self, access: Access, path: str, work: Callable[[_Request], T], *, weight: int = 0) -> T:
         roots = access.roots
         if not isinstance(roots, RootSet):
-            raise refusal(path, "the workspace roots of this session are not bound to directories of this machine")
+            raise make_refusal(path, "the workspace roots of this session are not bound to directories of this machine")
 
         def run(stop: Callable[[], None]) -> T:
             def check() -> None:
@@ -92,13 +92,13 @@ class DiskBackend:
                 access.check()
 
             check()  # it may have waited for a thread
-            with os_errors(path):
+            with convert_os_errors(path):
                 return work(_Request(roots.roots, path, self._policy, check))
 
         try:
             return await self._workers.run(run, weight=weight)
         except Busy:
-            raise failure(path, "too many requests for files are under way; try again later") from None
+            raise make_failure(path, "too many requests for files are under way; try again later") from None
 
 
 def _recover(roots: Sequence[Root], check: Callable[[], None]) -> list[str]:
@@ -106,7 +106,7 @@ def _recover(roots: Sequence[Root], check: Callable[[], None]) -> list[str]:
 
 
 @contextmanager
-def _backup_root(path: str) -> Generator[Root, None, None]:
+def _open_backup_root(path: str) -> Generator[Root, None, None]:
     os.makedirs(path, mode=0o700, exist_ok=True)  # noqa: PTH103
     root = bind(path)
     try:
@@ -159,19 +159,23 @@ class _Request:
             try:
                 if raw is not None and len(raw) <= most:
                     whole = text.decode_text(raw, self.policy.fallback_encoding)
-                    return text.lines(whole, requested.line, requested.limit)
+                    return text.select_lines(whole, requested.line, requested.limit)
                 if requested.is_all:
                     reason = f"the file is larger than {most} bytes; ask for lines with 'line' and 'limit'"
-                    raise failure(self.path, reason)
-                return text.lines_of(
-                    lambda: self._chunks(file), requested.line, requested.limit, most, self.policy.fallback_encoding
+                    raise make_failure(self.path, reason)
+                return text.read_lines(
+                    lambda: self._read_chunks(file),
+                    requested.line,
+                    requested.limit,
+                    most,
+                    self.policy.fallback_encoding,
                 )
             except text.NotText as error:
-                raise failure(self.path, f"the file cannot be read as text: {error}") from None
+                raise make_failure(self.path, f"the file cannot be read as text: {error}") from None
             except text.TooLong:
-                raise failure(self.path, f"the lines are larger than {most} bytes; ask for fewer") from None
+                raise make_failure(self.path, f"the lines are larger than {most} bytes; ask for fewer") from None
 
-    def _chunks(self, file: int) -> Iterator[bytes]:
+    def _read_chunks(self, file: int) -> Iterator[bytes]:
         os.lseek(file, 0, os.SEEK_SET)
         remaining = self.policy.max_look
         while chunk := os.read(file, min(remaining, 1 << 18)):
@@ -180,7 +184,7 @@ class _Request:
             yield chunk
             if not remaining:
                 reason = f"the lines are beyond the first {self.policy.max_look} bytes of the file"
-                raise failure(self.path, reason)
+                raise make_failure(self.path, reason)
 
     # --- writing
 
@@ -230,23 +234,23 @@ class _Request:
         is_whole = len(raw) >= old.status.st_size
         new = text.encode_like(content, raw, policy.fallback_encoding, is_whole=is_whole)
         if len(new) > policy.max_write:
-            raise failure(self.path, f"the content is larger than {policy.max_write} bytes")
+            raise make_failure(self.path, f"the content is larger than {policy.max_write} bytes")
         return new
 
     def _back_up(self, name: str, old: Old, folder: str) -> None:
         if not old.is_readable:
-            raise failure(self.path, "the old file may not be read, so it cannot be backed up")
+            raise make_failure(self.path, "the old file may not be read, so it cannot be backed up")
         if old.has_other_names and self.policy.hard_links == "refuse":
             reason = "the old file has other hard links, which may be outside the workspace roots; it is not copied"
             raise AccessDenied(self.path, reason)
         most = max(self.policy.max_read, self.policy.max_write)
         raw = old.read(most + 1)
         if len(raw) > most:
-            raise failure(self.path, f"the old file is larger than {most} bytes, so it cannot be backed up")
+            raise make_failure(self.path, f"the old file is larger than {most} bytes, so it cannot be backed up")
         time = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
         short = os.fsdecode(os.fsencode(name)[:150])
         parts = (f"{short}.{time}.{secrets.token_hex(4)}.bak",)
-        with _backup_root(folder) as root, prepare(root, parts) as copy:
+        with _open_backup_root(folder) as root, prepare(root, parts) as copy:
             copy.replace(raw, durable=self.policy.durable, mode=0o600)
 
     # --- what the policy allows
@@ -257,7 +261,7 @@ class _Request:
             with suppress(FileNotFoundError):
                 os.close(open_folder(place.root, place.parts))
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), place.path)
-        objection = self.policy.objection(place, writing=writing)
+        objection = self.policy.find_objection(place, writing=writing)
         if objection is not None:
             raise AccessDenied(place.path, objection)
         if writing:

@@ -23,57 +23,57 @@ UNSUPPORTED_VERSION: Final = -32022
 """The version of the protocol is not supported (schema of v2)."""
 
 
-def invalid_params(sentence: str, pointer: str = "", **data: Any) -> RequestError:
+def make_invalid_params(sentence: str, pointer: str = "", **data: Any) -> RequestError:
     """An error for malformed params at a JSON Pointer into them: -32602. `data.problems` is as for a violation of the schema."""
-    return RequestError(INVALID_PARAMS, sentence, {"problems": [problem(pointer, sentence)], **data})
+    return RequestError(INVALID_PARAMS, sentence, {"problems": [make_problem(pointer, sentence)], **data})
 
 
-def problem(pointer: str, sentence: str) -> dict[str, str]:
+def make_problem(pointer: str, sentence: str) -> dict[str, str]:
     """An item of `data.problems` for a JSON Pointer into the params; its pointer is relative to the message."""
     return {"pointer": f"/params{pointer}", "message": sentence}
 
 
-def not_found(path: str) -> RequestError:
+def make_not_found(path: str) -> RequestError:
     """An error for a missing file or directory: -32002 (file-system page, "Error Handling")."""
     return RequestError(NOT_FOUND, "there is no such file or directory", {"path": path})
 
 
-def refusal(path: str, reason: str) -> RequestError:
+def make_refusal(path: str, reason: str) -> RequestError:
     """An error for a path that roots, policy or permissions refuse: -32001, with the path in `data`."""
     return RequestError(REFUSED, f"access is refused: {reason}", {"path": path})
 
 
-def failure(path: str, reason: str) -> RequestError:
+def make_failure(path: str, reason: str) -> RequestError:
     """An error for any other failure to read or write a file: -32603."""
     return RequestError(INTERNAL_ERROR, reason, {"path": path})
 
 
 @contextmanager
-def os_errors(path: str) -> Generator[None, None, None]:
+def convert_os_errors(path: str) -> Generator[None, None, None]:
     """Convert refusals and errors of the operating system in the block to the errors for this path."""
     try:
         yield
     except AccessDenied as error:
-        raise refusal(path, error.reason) from None
+        raise make_refusal(path, error.reason) from None
     except OSError as error:
-        raise _os_failure(path, error) from None
+        raise _convert_os_error(path, error) from None
 
 
-def _os_failure(path: str, error: OSError) -> RequestError:
+def _convert_os_error(path: str, error: OSError) -> RequestError:
     match error.errno:
         case errno.ENOENT | errno.ENOTDIR:
-            return not_found(path)
+            return make_not_found(path)
         case errno.EACCES | errno.EPERM | errno.EROFS:
-            return refusal(path, "the operating system does not permit it")
+            return make_refusal(path, "the operating system does not permit it")
         case errno.ELOOP | errno.EXDEV:
-            return refusal(path, "it leads through a link or a mount point that cannot be followed")
+            return make_refusal(path, "it leads through a link or a mount point that cannot be followed")
         case errno.EISDIR:
-            return failure(path, "it is a directory")
+            return make_failure(path, "it is a directory")
         case errno.EINVAL:
-            return failure(path, "it is not a regular file")
+            return make_failure(path, "it is not a regular file")
         case errno.ENOSPC | errno.EDQUOT:
-            return failure(path, "there is no space left; the file is unchanged")
+            return make_failure(path, "there is no space left; the file is unchanged")
         case errno.EFBIG:
-            return failure(path, "the file would be larger than the system allows; it is unchanged")
+            return make_failure(path, "the file would be larger than the system allows; it is unchanged")
         case number:
-            return failure(path, f"the operating system reports: {os.strerror(number or errno.EIO).lower()}")
+            return make_failure(path, f"the operating system reports: {os.strerror(number or errno.EIO).lower()}")

@@ -23,12 +23,12 @@ from acp_bindings import v1
 from .approval import Approve, FileApprovalRequest, require_approval
 from .backend import Access, FileBackend, Lines, cut
 from .disk import DiskBackend
-from .errors import METHOD_NOT_FOUND, RequestError, failure, invalid_params, refusal
-from .hooks import Phase, Steps, maybe_await
+from .errors import METHOD_NOT_FOUND, RequestError, make_failure, make_invalid_params, make_refusal
+from .hooks import Phase, Steps, await_result
 from .policy import DEFAULT_LIMIT, FilePolicy
 from .scope import Scope, is_absolute
 from .workers import Workers
-from .workspace import Roots, RootsSource, session_roots
+from .workspace import Roots, RootsSource, get_session_roots
 
 __all__ = ["DEFAULT_LIMIT", "Buffer", "FileEvent", "FilePolicy", "FileSystem", "OnChange", "OnFileEvent"]
 
@@ -105,7 +105,7 @@ class FileSystem:
         This visits every folder of the roots once; requests are served meanwhile. Raises `OSError` if the folder for backups cannot be
         created.
         """
-        return await self.backend.clean(session_roots(self._source, session_id))
+        return await self.backend.clean(get_session_roots(self._source, session_id))
 
     def close(self) -> None:
         """Remove all roots and stop the threads."""
@@ -129,7 +129,7 @@ class FileSystem:
         the file. A file larger than `max_read` is read only up to the requested lines. Raises `RequestError`.
         """
         requested = Lines(line, limit)
-        async with self._steps(session_id, path, "read") as steps:
+        async with self._begin_steps(session_id, path, "read") as steps:
             access = self._access(session_id, path, "read", steps)
             unsaved = await self._get_unsaved_text(access, path)
             if unsaved is None:
@@ -143,7 +143,7 @@ class FileSystem:
         If the call is cancelled, the file is either unchanged or already replaced when the cancellation arrives; nothing happens later.
         Raises `RequestError`.
         """
-        async with self._steps(session_id, path, "write") as steps:
+        async with self._begin_steps(session_id, path, "write") as steps:
             access = self._access(session_id, path, "write", steps)
             _require_writable_text(path, content, self.policy)
             approved: str | None = None
@@ -153,63 +153,63 @@ class FileSystem:
                 access.check()
             return await self.backend.write(access, path, content, approved=approved)
 
-    def _roots(self, session_id: str, action: Action) -> Roots:
+    def _get_roots(self, session_id: str, action: Action) -> Roots:
         is_allowed = self.policy.read if action == "read" else self.policy.write
         if not is_allowed or not self.backend.is_usable:
             method = f"fs/{action}_text_file"
             raise RequestError(METHOD_NOT_FOUND, f"{method} is not supported here", {"method": method})
-        return session_roots(self._source, session_id)
+        return get_session_roots(self._source, session_id)
 
     async def _get_unsaved_text(self, access: Access, path: str) -> str | None:
         if self._buffer is None:
             return None
         real = await self.backend.locate(access, path, writing=False)
         for name in dict.fromkeys((path, real)):
-            content = await maybe_await(self._buffer(name))
+            content = await await_result(self._buffer(name))
             if content is not None:
                 return content
         return None
 
-    def _steps(self, session_id: str, path: str, action: Action) -> Steps:
+    def _begin_steps(self, session_id: str, path: str, action: Action) -> Steps:
         async def report(phase: Phase, reason: str) -> None:
             try:
                 if phase == "done" and steps.changed and self._on_change is not None:
                     for name in dict.fromkeys((path, *steps.changed)):
-                        await maybe_await(self._on_change(name))
+                        await await_result(self._on_change(name))
             finally:
-                await maybe_await(self._on_event(FileEvent(session_id, path, action, phase, reason)))
+                await await_result(self._on_event(FileEvent(session_id, path, action, phase, reason)))
 
         steps = Steps(report)
         return steps
 
     def _access(self, session_id: str, path: str, action: Action, steps: Steps) -> Access:
-        roots = self._roots(session_id, action)
+        roots = self._get_roots(session_id, action)
         _require_absolute(path, roots)
         return Access(roots, lambda: self._require_current(session_id, path, roots), steps.changed.append)
 
     def _require_current(self, session_id: str, path: str, roots: Roots) -> None:
         try:
-            is_current = session_roots(self._source, session_id) == roots
+            is_current = get_session_roots(self._source, session_id) == roots
         except RequestError:
             is_current = False
         if not is_current:
-            raise refusal(path, "the workspace roots of the session have changed")
+            raise make_refusal(path, "the workspace roots of the session have changed")
 
 
 def _require_absolute(path: str, roots: Roots) -> None:
     flavour = roots.flavour if isinstance(roots, Scope) else roots.scope.flavour
     if not is_absolute(path, flavour):
-        raise invalid_params("'path' must be an absolute path", "/path", path=path)
+        raise make_invalid_params("'path' must be an absolute path", "/path", path=path)
     if "\0" in path:
-        raise invalid_params("'path' must not contain a NUL character", "/path", path=path)
+        raise make_invalid_params("'path' must not contain a NUL character", "/path", path=path)
 
 
 def _require_writable_text(path: str, content: str, policy: FilePolicy) -> None:
     try:
         size = len(content.encode())
     except UnicodeEncodeError:
-        raise invalid_params("'content' is not Unicode text", "/content", path=path) from None
+        raise make_invalid_params("'content' is not Unicode text", "/content", path=path) from None
     if "\0" in content:
-        raise invalid_params("'content' is binary: it contains NUL characters", "/content", path=path)
+        raise make_invalid_params("'content' is binary: it contains NUL characters", "/content", path=path)
     if size > policy.max_write:
-        raise failure(path, f"the content is larger than {policy.max_write} bytes")
+        raise make_failure(path, f"the content is larger than {policy.max_write} bytes")

@@ -17,7 +17,7 @@ UNEXPECTED: Final = "an unexpected error"
 """The reason reported for an exception that is not a `RequestError`: an error of the program, to be found in its log."""
 
 
-async def maybe_await(value: Awaitable[T] | T) -> T:
+async def await_result(value: Awaitable[T] | T) -> T:
     """The result of a hook, awaited if the hook is async."""
     if inspect.isawaitable(value):
         answer: T = await value

@@ -26,11 +26,11 @@ except ModuleNotFoundError as missing:
         "MCP roots need the bindings: install 'mcp-bindings', in a clone from generated/python/mcp-bindings"
     ) from missing
 
-from .containment import AccessDenied, Place, Root, open_file, places, reach, require_enforceable
-from .errors import INTERNAL_ERROR, METHOD_NOT_FOUND, RequestError, refusal
+from .containment import AccessDenied, Place, Root, find_places, open_file, reach, require_enforceable
+from .errors import INTERNAL_ERROR, METHOD_NOT_FOUND, RequestError, make_refusal
 from .mcp_uris import Target
-from .mcp_uris import path_of as path_of
-from .mcp_uris import uri_of as uri_of
+from .mcp_uris import make_uri as make_uri
+from .mcp_uris import parse_uri as parse_uri
 from .scope import MOST_ROOTS, Scope, normalise
 from .workspace import RootSet
 
@@ -65,14 +65,14 @@ def from_workspace(workspace: RootSet | Scope) -> list[roots.Root]:
         return [_build_root(root.real, None) for root in workspace.roots]
     return [
         roots.Root(
-            uri=uri_of(path, workspace.flavour), name=path.replace("\\", "/").rstrip("/").rpartition("/")[2] or path
+            uri=make_uri(path, workspace.flavour), name=path.replace("\\", "/").rstrip("/").rpartition("/")[2] or path
         )
         for path in workspace.paths
     ]
 
 
 def _build_root(path: str, name: str | None) -> roots.Root:
-    return roots.Root(uri=uri_of(path), name=name or os.path.basename(path) or "/")  # noqa: PTH119
+    return roots.Root(uri=make_uri(path), name=name or os.path.basename(path) or "/")  # noqa: PTH119
 
 
 class RootsProvider:
@@ -131,7 +131,7 @@ class RootsProvider:
         The server requests the initial roots itself.
         """
         self._is_initialized = True
-        self._told = self._current_names()
+        self._told = self._list_names()
 
     # --- what is exposed
 
@@ -159,7 +159,7 @@ class RootsProvider:
             require_enforceable(path)
             exposed = Target.bind(path, name)
         except (OSError, AccessDenied):
-            raise refusal(path, "it is not a usable directory or file") from None
+            raise make_refusal(path, "it is not a usable directory or file") from None
         same = [one for one in self._exposed if (one.real, one.root.identity) == (exposed.real, exposed.root.identity)]
         if same:
             exposed.root.close()
@@ -169,9 +169,9 @@ class RootsProvider:
             return
         try:
             if not exposed.is_accessible:
-                raise refusal(path, "it cannot be listed")
+                raise make_refusal(path, "it cannot be listed")
             if await self._consent(exposed.real) is not True:
-                raise refusal(path, "the user has not granted it")
+                raise make_refusal(path, "the user has not granted it")
         except BaseException:
             exposed.root.close()
             raise
@@ -230,7 +230,7 @@ class RootsProvider:
         Raises what `notify` raises; then the announcement is pending.
         """
         async with self._checking:
-            current = self._current_names()
+            current = self._list_names()
             if current == self._told:
                 self.failure = None
                 return False
@@ -254,7 +254,7 @@ class RootsProvider:
             await asyncio.sleep(interval)
             await self._announce()
 
-    def _current_names(self) -> tuple[tuple[str, object], ...]:
+    def _list_names(self) -> tuple[tuple[str, object], ...]:
         return tuple((root.uri, root.name) for root in self.current())
 
     def current(self) -> list[roots.Root]:
@@ -335,7 +335,7 @@ class _Listed:
         self._target: Target | None = None
         self.reason = ""
 
-    def now(self) -> Target | None:
+    def find_target(self) -> Target | None:
         """The usable target; bound again if it was replaced, or bound for the first time. `None` if there is none."""
         if self._target is not None and not self._target.is_there:
             self._target.root.close()
@@ -364,28 +364,28 @@ class ServerRoots:
         self._listed = tuple(entries)
         self._malformed = tuple(malformed)
 
-    def _now(self) -> tuple[Target, ...]:
-        return tuple(target for one in self._listed if (target := one.now()) is not None)
+    def _list_targets(self) -> tuple[Target, ...]:
+        return tuple(target for one in self._listed if (target := one.find_target()) is not None)
 
     @property
     def roots(self) -> tuple[Root, ...]:
         """The directories that are currently usable, in the client's order."""
-        return tuple(one.root for one in self._now() if one.file is None)
+        return tuple(one.root for one in self._list_targets() if one.file is None)
 
     @property
     def files(self) -> tuple[str, ...]:
         """The real paths of roots that are files and currently usable."""
-        return tuple(one.real for one in self._now() if one.file is not None)
+        return tuple(one.real for one in self._list_targets() if one.file is not None)
 
     @property
     def unusable(self) -> tuple[tuple[str, str], ...]:
         """The URIs that are currently unusable, with the reason; malformed ones come last."""
-        return (*((one.uri, one.reason) for one in self._listed if one.now() is None), *self._malformed)
+        return (*((one.uri, one.reason) for one in self._listed if one.find_target() is None), *self._malformed)
 
     def contains(self, path: str) -> bool:
         """Whether an absolute path is in a root, following links. For planning: only `open` decides."""
         try:
-            return bool(self._places(path))
+            return bool(self._find_places(path))
         except (AccessDenied, OSError):
             return False
 
@@ -394,7 +394,7 @@ class ServerRoots:
 
         Raises `RequestError` -32001 if it is outside the roots, `OSError` if it cannot be opened: a root may have become unavailable.
         """
-        now = self._now()
+        now = self._list_targets()
 
         def use(place: Place) -> int:
             if not any(one.holds(place) for one in now):
@@ -404,25 +404,25 @@ class ServerRoots:
         try:
             return reach([one.root for one in now], path, use)
         except AccessDenied as error:
-            if any(one.holds(path) and one.now() is None for one in self._listed):
+            if any(one.holds(path) and one.find_target() is None for one in self._listed):
                 raise FileNotFoundError(errno.ENOENT, "the root does not exist at the moment", path) from None
-            raise refusal(path, error.reason) from None
+            raise make_refusal(path, error.reason) from None
 
     def require(self, path: str) -> tuple[Place, ...]:
         """The places that an absolute path leads to. Raises `RequestError` -32001 if it is outside the roots."""
         try:
-            matches = self._places(path)
+            matches = self._find_places(path)
         except AccessDenied as error:
-            raise refusal(path, error.reason) from None
+            raise make_refusal(path, error.reason) from None
         except OSError:
-            raise refusal(path, "a link in the path is broken") from None
+            raise make_refusal(path, "a link in the path is broken") from None
         if not matches:
-            raise refusal(path, "it is outside the roots")
+            raise make_refusal(path, "it is outside the roots")
         return matches
 
-    def _places(self, path: str) -> tuple[Place, ...]:
-        now = self._now()
-        matches = places([one.root for one in now], path)
+    def _find_places(self, path: str) -> tuple[Place, ...]:
+        now = self._list_targets()
+        matches = find_places([one.root for one in now], path)
         return tuple(place for place in matches if any(one.holds(place) for one in now))
 
 
@@ -470,21 +470,21 @@ def bind_roots(result: Answer) -> ServerRoots:
 
     Raises `ValueError` for JSON that is not a result of `roots/list` at all.
     """
-    uris = list(_uris(result))
+    uris = list(_list_uris(result))
     entries: list[_Listed] = []
     malformed: list[tuple[str, str]] = []
     for uri, reason in uris[:MOST_ROOTS]:
         try:
             if reason:
                 raise ValueError(reason)
-            entries.append(_Listed(uri, path_of(uri)))
+            entries.append(_Listed(uri, parse_uri(uri)))
         except ValueError as error:
             malformed.append((uri, str(error)))
     malformed += [(uri, f"the list has more than {MOST_ROOTS} roots") for uri, _ in uris[MOST_ROOTS:]]
     return ServerRoots(entries, malformed)
 
 
-def _uris(result: Answer) -> Iterator[tuple[str, str]]:
+def _list_uris(result: Answer) -> Iterator[tuple[str, str]]:
     if isinstance(result, roots.ListRootsResult):
         yield from ((root.uri, "") for root in result.roots)
         return

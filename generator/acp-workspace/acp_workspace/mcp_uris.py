@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Self
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
-from .containment import AccessDenied, Place, Root, bind, open_folder, open_regular, places
+from .containment import AccessDenied, Place, Root, bind, find_places, open_folder, open_regular
 from .mechanism import SYNCABLE_FOLDER
 from .scope import Flavour, is_absolute, normalise
 
@@ -81,17 +81,17 @@ class Target:
     def allows(self, path: str) -> bool:
         """Whether a path is in it, following links."""
         try:
-            return any(map(self.holds, places([self.root], path)))
+            return any(map(self.holds, find_places([self.root], path)))
         except (OSError, AccessDenied):
             return False
 
 
-def uri_of(path: str, flavour: Flavour = "posix") -> str:
+def make_uri(path: str, flavour: Flavour = "posix") -> str:
     r"""The `file://` URI of an absolute path. Raises `ValueError` for any other.
 
-    >>> uri_of("/srv/tide data/é#1")
+    >>> make_uri("/srv/tide data/é#1")
     'file:///srv/tide%20data/%C3%A9%231'
-    >>> uri_of("C:\\srv\\a b", "windows"), uri_of(r"\\nas\srv\a", "windows")
+    >>> make_uri("C:\\srv\\a b", "windows"), make_uri(r"\\nas\srv\a", "windows")
     ('file:///C:/srv/a%20b', 'file://nas/srv/a')
     """
     if flavour == "windows" and is_absolute(path, flavour):
@@ -106,15 +106,15 @@ def uri_of(path: str, flavour: Flavour = "posix") -> str:
     return "file://" + quote(os.fsencode(path), safe="/")
 
 
-def path_of(uri: str) -> str:
+def parse_uri(uri: str) -> str:
     """The path of a root's URI. Raises `ValueError` for anything but a plain, local `file://` URI.
 
     It refuses other schemes and hosts, queries and fragments, relative paths, `.` and `..` even if percent-encoded, encoded separators,
     backslashes and NUL (MCP, "Security Considerations": validate all root URIs).
 
-    >>> path_of("file:///srv/tide%20data"), path_of("file://localhost/srv/")
+    >>> parse_uri("file:///srv/tide%20data"), parse_uri("file://localhost/srv/")
     ('/srv/tide data', '/srv')
-    >>> path_of("file:///srv/%2e%2e/etc")
+    >>> parse_uri("file:///srv/%2e%2e/etc")
     Traceback (most recent call last):
     ValueError: the URI contains '.' or '..'
     """

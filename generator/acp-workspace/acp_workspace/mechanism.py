@@ -75,7 +75,7 @@ def guarantees() -> Guarantees:
     >>> guarantees().enforced
     True
     """
-    kind = mechanism()
+    kind = get_mechanism()
     if kind is Mechanism.NONE:
         return Guarantees(kind, ("Files cannot be opened relative to a directory here, so nothing is opened.",))
     limits: list[str] = []
@@ -93,7 +93,7 @@ _LIMITS: Final = (
 )
 
 
-def mechanism() -> Mechanism:
+def get_mechanism() -> Mechanism:
     """The mechanism of this platform."""
     return Mechanism.OPENAT2 if _has_openat2() else Mechanism.WALK if _has_walk() else Mechanism.NONE
 
@@ -121,7 +121,7 @@ class _OpenHow(ctypes.Structure):
 
 
 @cache
-def _syscall() -> Callable[..., int]:
+def _load_syscall() -> Callable[..., int]:
     function = ctypes.CDLL(None, use_errno=True).syscall
     function.restype = ctypes.c_long
     function.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_size_t]
@@ -133,7 +133,7 @@ def _openat2(folder: int, path: str, flags: int, resolve: int = _BENEATH_WITHOUT
     how = _OpenHow(flags & ~_NOT_FOLLOWED, 0, resolve)
     name, number = os.fsencode(path), errno.EAGAIN
     for _ in range(64):
-        descriptor = int(_syscall()(_OPENAT2, folder, name, ctypes.byref(how), ctypes.sizeof(how)))
+        descriptor = int(_load_syscall()(_OPENAT2, folder, name, ctypes.byref(how), ctypes.sizeof(how)))
         if descriptor >= 0:
             return descriptor
         number = ctypes.get_errno()
@@ -167,13 +167,13 @@ def open_beneath(base: int, parts: Sequence[str], flags: int, *, crosses_mounts:
     if _has_openat2():
         resolve = _WITHOUT_LINKS if crosses_mounts else _BENEATH_WITHOUT_LINKS_OR_MOUNTS
         return _openat2(base, "/".join(parts), flags, resolve)
-    mount = None if crosses_mounts else _mount(base)
+    mount = None if crosses_mounts else _identify_mount(base)
     folder = os.dup(base)
     for index, name in enumerate(parts):
         with Held(folder):
             folder = _enter(folder, name, FOLDER if index + 1 < len(parts) else flags)
         try:
-            if mount is not None and _mount(folder) != mount:
+            if mount is not None and _identify_mount(folder) != mount:
                 raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), name)
         except BaseException:
             os.close(folder)
@@ -197,7 +197,7 @@ def _enter(folder: int, name: str, flags: int) -> int:
         raise
 
 
-def _mount(descriptor: int) -> int:
+def _identify_mount(descriptor: int) -> int:
     """The identity of a mount: its id on Linux, the device elsewhere. Raises `OSError` if it cannot be determined."""
     if sys.platform != "linux":
         return os.fstat(descriptor).st_dev

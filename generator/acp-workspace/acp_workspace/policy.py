@@ -26,12 +26,11 @@ LONGEST_LOOK: Final = 1024 * 1024 * 1024
 """The maximum number of bytes of a larger file that are searched for lines, 1 GiB."""
 
 
-def _table(text: str) -> tuple[str, ...]:
-    """Split text into words."""
+def _split_words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-SECRETS: Final = _table("""
+SECRETS: Final = _split_words("""
     *.env* *.secret* *credentials* *password* *private*key* id_rsa* id_dsa* id_ecdsa* id_ed25519* *.key *.pem *.ppk *.p12 *.pfx *.jks
     *.keystore *.kdbx .netrc _netrc .npmrc .pypirc .pgpass .my.cnf .vault-token .htpasswd
 """)
@@ -43,7 +42,7 @@ SECRET_FOLDERS: Final = (".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker")
 VERSION_CONTROL: Final = (".git", ".hg", ".svn", ".bzr", ".jj")
 """Names of version-control folders (or files), not written by default: their hooks and settings run programs."""
 
-RUN_BY_TOOLS: Final = _table("""
+RUN_BY_TOOLS: Final = _split_words("""
     .vscode/tasks.json .vscode/launch.json .vscode/settings.json .vscode/mcp.json *.code-workspace .vs/tasks.vs.json .vs/launch.vs.json
     *.sublime-project .helix .nova/Tasks .idea/runConfigurations .idea/workspace.xml .idea/watcherTasks.xml .idea/externalTools.xml .run
     .fleet/run.json .zed/tasks.json .zed/settings.json .zed/debug.json
@@ -128,14 +127,14 @@ class FilePolicy:
         if self.backups is not None and not os.path.isabs(self.backups):  # noqa: PTH117
             raise ValueError("the folder for backups must be an absolute path")
 
-    def objection(self, place: Place, *, writing: bool) -> str | None:
+    def find_objection(self, place: Place, *, writing: bool) -> str | None:
         """The reason why a place is denied, as the end of a sentence, or `None`.
 
         >>> from acp_workspace.containment import Root
         >>> root = Root("/srv", "/srv", (0, 0))
-        >>> FilePolicy().objection(Place(root, (".env",), "/srv/.env"), writing=False)
+        >>> FilePolicy().find_objection(Place(root, (".env",), "/srv/.env"), writing=False)
         'the name is one that files with secrets have'
-        >>> FilePolicy(extensions=frozenset({".md"})).objection(Place(root, ("a.exe",), "/srv/a.exe"), writing=False)
+        >>> FilePolicy(extensions=frozenset({".md"})).find_objection(Place(root, ("a.exe",), "/srv/a.exe"), writing=False)
         "files of the type '.exe' are not allowed"
         """
         requested_names = _list_requested_names(place)
@@ -160,12 +159,12 @@ class FilePolicy:
 
 def _list_requested_names(place: Place) -> tuple[str, ...]:
     """The names of the requested path below its root: a link may have a denied name itself."""
-    names = _names(place.path)
-    prefix_lengths = (_count_shared(names, _names(declared)) for declared in (place.root.path, place.root.real))
+    names = _split_path(place.path)
+    prefix_lengths = (_count_shared(names, _split_path(declared)) for declared in (place.root.path, place.root.real))
     return names[max(prefix_lengths) :] or names[-1:]
 
 
-def _names(path: str) -> tuple[str, ...]:
+def _split_path(path: str) -> tuple[str, ...]:
     return tuple(name for name in path.split("/") if name not in ("", "."))
 
 
@@ -196,7 +195,7 @@ def is_denied(parts: Sequence[str], patterns: Iterable[str]) -> bool:
     [True, True, True, True, False]
     """
     names = tuple(map(fold_name, parts))
-    single, rows = _expressions(tuple(patterns))
+    single, rows = _compile_patterns(tuple(patterns))
     if any(single.match(name) is not None for name in (*names, *map(_fold_plain_name, parts))):
         return True
     return any(
@@ -246,7 +245,7 @@ def _fold_plain_name(name: str) -> str:
     return plain.rstrip(" .") or plain
 
 
-def _short(name: str) -> str:
+def _make_short(name: str) -> str:
     """A regular expression for the short (8.3) names of files that match this wildcard."""
     base, _, ending = name.lstrip("*.").rpartition(".")
     if not base:
@@ -260,14 +259,14 @@ def _short(name: str) -> str:
 
 
 @cache
-def _expressions(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], tuple[tuple[re.Pattern[str], ...], ...]]:
+def _compile_patterns(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], tuple[tuple[re.Pattern[str], ...], ...]]:
     rows = [pattern.split("/") for pattern in patterns]
     return (
-        _expression([row[0] for row in rows if len(row) == 1]),
-        tuple(tuple(_expression([name]) for name in row) for row in rows if len(row) > 1),
+        _compile_names([row[0] for row in rows if len(row) == 1]),
+        tuple(tuple(_compile_names([name]) for name in row) for row in rows if len(row) > 1),
     )
 
 
-def _expression(names: Sequence[str]) -> re.Pattern[str]:
+def _compile_names(names: Sequence[str]) -> re.Pattern[str]:
     plain = [fold_name(name) for name in names]
-    return re.compile("|".join([*map(translate, plain), *map(_short, plain)]) if names else r"(?!)")
+    return re.compile("|".join([*map(translate, plain), *map(_make_short, plain)]) if names else r"(?!)")

@@ -41,7 +41,7 @@ def bubblewrap(
     >>> bubblewrap(Scope("/srv/app", ("/srv/lib",), "posix"), programs=["/usr"])[:6]
     ('--die-with-parent', '--new-session', '--unshare-all', '--ro-bind-try', '/usr', '/usr')
     """
-    paths = _paths(roots)
+    paths = _list_paths(roots)
     arguments = ["--die-with-parent", "--new-session", "--unshare-all"]
     if network:
         arguments.append("--share-net")
@@ -95,7 +95,7 @@ class Rule:
         >>> Rule("/usr", READING).access
         13
         """
-        return _bits(self.rights)
+        return _combine_bits(self.rights)
 
     def for_file(self) -> Rule:
         """The rule reduced for a file: the kernel refuses directory rights there."""
@@ -110,7 +110,7 @@ def list_handled_rights(abi: int) -> int:
     >>> list_handled_rights(1), list_handled_rights(3)
     (8191, 32767)
     """
-    return _bits(_list_known_rights(abi))
+    return _combine_bits(_list_known_rights(abi))
 
 
 def landlock(
@@ -126,7 +126,7 @@ def landlock(
     rights = _list_known_rights(abi)
     reading = tuple(right for right in READING if right in rights)
     writing = tuple(right for right in rights if right not in _NO_DEVICES)
-    own = tuple(Rule(path, reading if read_only else writing) for path in _paths(roots))
+    own = tuple(Rule(path, reading if read_only else writing) for path in _list_paths(roots))
     return (*own, *(Rule(path, reading) for path in programs))
 
 
@@ -136,11 +136,11 @@ def _list_known_rights(abi: int) -> tuple[str, ...]:
     return tuple(name for name, (_, since) in _RIGHTS.items() if since <= abi)
 
 
-def _bits(rights: Sequence[str]) -> int:
+def _combine_bits(rights: Sequence[str]) -> int:
     return sum(1 << _RIGHTS[name][0] for name in set(rights))
 
 
-def _paths(roots: RootSet | Scope) -> tuple[str, ...]:
+def _list_paths(roots: RootSet | Scope) -> tuple[str, ...]:
     """The paths of the roots, real ones if they are bound."""
     paths = [root.real for root in roots.roots] if isinstance(roots, RootSet) else list(roots.paths)
     for path in paths:

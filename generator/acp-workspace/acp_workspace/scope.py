@@ -20,7 +20,7 @@ from typing import Final, Literal, Protocol, TypeAlias, cast
 
 from acp_bindings import UNSET
 
-from .errors import invalid_params, problem, refusal
+from .errors import make_invalid_params, make_problem, make_refusal
 
 Flavour: TypeAlias = Literal["posix", "windows"]
 """The syntax of paths."""
@@ -92,10 +92,10 @@ def normalise(path: str, flavour: Flavour = NATIVE) -> str:
     return drive + "\\" + "\\".join(part for part in rest.split("\\") if part not in ("", "."))
 
 
-def flavour_of(path: str) -> Flavour | None:
+def find_flavour(path: str) -> Flavour | None:
     r"""The syntax by which a path is absolute, POSIX if both apply; `None` for a relative path.
 
-    >>> flavour_of("/srv"), flavour_of("C:\\srv"), flavour_of(r"\\nas\srv"), flavour_of("srv")
+    >>> find_flavour("/srv"), find_flavour("C:\\srv"), find_flavour(r"\\nas\srv"), find_flavour("srv")
     ('posix', 'windows', 'windows', None)
     """
     return next((one for one in ("posix", "windows") if is_absolute(path, one)), None)
@@ -131,7 +131,7 @@ class Scope:
         if is_absolute(path, flavour):
             return path
         if flavour == "windows" and (ntpath.splitdrive(path)[0] or path[:1] in ("\\", "/")):
-            raise refusal(path, "a path relative to a drive means no certain directory")
+            raise make_refusal(path, "a path relative to a drive means no certain directory")
         separator = _SEPARATORS[flavour]
         return f"{self.cwd.rstrip(separator)}{separator}{path}"
 
@@ -182,10 +182,10 @@ def parse_scope(cwd: object, additional: object = UNSET, *, flavour: Flavour | N
     Traceback (most recent call last):
     jsonrpc_bindings.failures.RequestError: additionalDirectories[1] must be an absolute path (-32602)
     """
-    flavour = flavour or (isinstance(cwd, str) and flavour_of(cwd)) or NATIVE
+    flavour = flavour or (isinstance(cwd, str) and find_flavour(cwd)) or NATIVE
     _require_well_formed(cwd, additional, flavour)
     first = normalise(cast("str", cwd), flavour)
-    rest = [normalise(path, flavour) for path in entries_of(additional)]
+    rest = [normalise(path, flavour) for path in list_entries(additional)]
     return Scope(first, tuple(path for path in dict.fromkeys(rest) if path != first), flavour)
 
 
@@ -235,21 +235,25 @@ def _require_well_formed(cwd: object, additional: object, flavour: Flavour) -> N
             entries |= {f"/additionalDirectories/{index}": path for index, path in enumerate(paths)}
     elif additional is not UNSET:
         list_problem = "must be an array"
-    problems = [(at, reason) for at, path in entries.items() if (reason := _path_problem(path, flavour)) is not None]
+    problems = [
+        (at, reason) for at, path in entries.items() if (reason := _describe_problem(path, flavour)) is not None
+    ]
     if list_problem is not None:
         problems.append(("/additionalDirectories", list_problem))
     if problems:
         message = "; ".join(f"{_show_pointer(pointer)} {reason}" for pointer, reason in problems)
-        raise invalid_params(message, problems=[problem(pointer, reason) for pointer, reason in problems])
+        raise make_invalid_params(message, problems=[make_problem(pointer, reason) for pointer, reason in problems])
 
 
-def _path_problem(entry: object, flavour: Flavour) -> str | None:
+def _describe_problem(entry: object, flavour: Flavour) -> str | None:
     if not isinstance(entry, str):
         return "must be a string"
     if not entry:
         return "must not be empty"
     if not is_absolute(entry, flavour):
-        return "must be an absolute path" if flavour_of(entry) is None else f"must be a {flavour} path like the others"
+        return (
+            "must be an absolute path" if find_flavour(entry) is None else f"must be a {flavour} path like the others"
+        )
     return "must not contain a NUL character" if "\0" in entry else None
 
 
@@ -258,6 +262,6 @@ def _show_pointer(pointer: str) -> str:
     return f"{name}[{index}]" if index else name
 
 
-def entries_of(additional: object) -> list[str]:
+def list_entries(additional: object) -> list[str]:
     """The entries of an optional list."""
     return [] if additional is UNSET else list(cast("Sequence[str]", additional))

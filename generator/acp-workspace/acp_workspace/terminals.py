@@ -35,11 +35,19 @@ from jsonrpc_bindings.tail import Tail
 
 from .approval import Approve, CommandApprovalRequest, require_approval
 from .containment import guarantees, open_folder, reach
-from .errors import METHOD_NOT_FOUND, NOT_FOUND, RequestError, failure, invalid_params, os_errors, refusal
-from .hooks import Phase, Steps, maybe_await
+from .errors import (
+    METHOD_NOT_FOUND,
+    NOT_FOUND,
+    RequestError,
+    convert_os_errors,
+    make_failure,
+    make_invalid_params,
+    make_refusal,
+)
+from .hooks import Phase, Steps, await_result
 from .mechanism import Held
 from .workers import Busy, Workers
-from .workspace import Roots, RootSet, RootsSource, session_roots
+from .workspace import Roots, RootSet, RootsSource, get_session_roots
 
 __all__ = ["OnOutput", "OnTerminalEvent", "Terminal", "TerminalEvent", "TerminalPolicy", "Terminals"]
 
@@ -144,7 +152,7 @@ class Terminal:
         """Wait until the command has ended. Raises `RequestError` if it was released and could not be ended."""
         await asyncio.wait([self._ended])
         if self.exit is None:
-            raise failure(self.id, "the terminal was released, and its command could not be ended")
+            raise make_failure(self.id, "the terminal was released, and its command could not be ended")
         return self.exit
 
     async def kill(self) -> None:
@@ -243,7 +251,7 @@ class Terminals:
         output_limit: int | None = None,
     ) -> Terminal:
         """Start a command in a directory of the session's roots, by default the first root. Raises `RequestError`."""
-        async with self._steps(session_id, command, "create"):
+        async with self._begin_steps(session_id, command, "create"):
             self._require_offered("create")
             return await self._start(session_id, command, arguments, env or {}, cwd, output_limit)
 
@@ -325,28 +333,28 @@ class Terminals:
         cwd: str | None,
         output_limit: int | None,
     ) -> Terminal:
-        roots = self._roots(session_id, command)
+        roots = self._get_roots(session_id, command)
         path = roots.scope.cwd if cwd is None else cwd
         request = CommandApprovalRequest(
             session_id,
             _require_text(command, "/command"),
             tuple(_require_text(one, f"/args/{index}") for index, one in enumerate(arguments)),
             _require_text(path, "/cwd"),
-            _variables(variables),
+            _check_variables(variables),
         )
         if not path.startswith("/"):
-            raise invalid_params("'cwd' must be an absolute path", "/cwd", path=path)
+            raise make_invalid_params("'cwd' must be an absolute path", "/cwd", path=path)
         session = self._sessions.setdefault(session_id, _Session())
         if len(session.running) + session.starting >= self.policy.most_running:
-            raise failure(command, f"the session has {self.policy.most_running} terminals; release one")
+            raise make_failure(command, f"the session has {self.policy.most_running} terminals; release one")
         stops = session.stops
 
         def require_current() -> None:
             """Raise `RequestError` if the session, turn or roots have changed since the command was requested."""
             if self._sessions.get(session_id) is not session or session.stops != stops:
-                raise refusal(command, "the session or its turn has ended")
-            if self._roots(session_id, command) is not roots:
-                raise refusal(command, "the workspace roots of the session have changed")
+                raise make_refusal(command, "the session or its turn has ended")
+            if self._get_roots(session_id, command) is not roots:
+                raise make_refusal(command, "the workspace roots of the session have changed")
 
         session.starting += 1
         try:
@@ -380,16 +388,16 @@ class Terminals:
                 except (FileNotFoundError, NotADirectoryError):
                     raise RequestError(NOT_FOUND, "there is no such program", {"command": request.command}) from None
                 except PermissionError:
-                    raise refusal(request.command, "the operating system does not permit running it") from None
+                    raise make_refusal(request.command, "the operating system does not permit running it") from None
                 except OSError as error:
                     reason = os.strerror(error.errno or 0).lower()
-                    raise failure(request.command, f"the command cannot be started: {reason}") from None
+                    raise make_failure(request.command, f"the command cannot be started: {reason}") from None
 
         try:
             await self._workers.run(run)
             require_current()
         except Busy:
-            raise failure(request.command, "too many requests are under way; try again later") from None
+            raise make_failure(request.command, "too many requests are under way; try again later") from None
         except BaseException:
             for unwanted in programs:
                 unwanted.close()
@@ -398,24 +406,26 @@ class Terminals:
             raise
         return programs[0]
 
-    def _roots(self, session_id: str, command: str) -> RootSet:
-        roots = session_roots(self._source, session_id)
+    def _get_roots(self, session_id: str, command: str) -> RootSet:
+        roots = get_session_roots(self._source, session_id)
         if not isinstance(roots, RootSet):
-            raise refusal(command, "the workspace roots of this session are not bound to directories of this machine")
+            raise make_refusal(
+                command, "the workspace roots of this session are not bound to directories of this machine"
+            )
         return roots
 
     @asynccontextmanager
     async def _find_terminal(self, params: _TerminalRequest, action: Action) -> AsyncGenerator[Terminal]:
-        async with self._steps(params.session_id, params.terminal_id, action):
+        async with self._begin_steps(params.session_id, params.terminal_id, action):
             self._require_offered(action)
             terminal = self.find(params.session_id, params.terminal_id)
             if terminal is None:
                 raise RequestError(NOT_FOUND, "there is no such terminal", {"terminalId": params.terminal_id})
             yield terminal
 
-    def _steps(self, session_id: str, subject: str, action: Action) -> Steps:
+    def _begin_steps(self, session_id: str, subject: str, action: Action) -> Steps:
         async def report(phase: Phase, reason: str) -> None:
-            await maybe_await(self._on_event(TerminalEvent(session_id, subject, action, phase, reason)))
+            await await_result(self._on_event(TerminalEvent(session_id, subject, action, phase, reason)))
 
         return Steps(report)
 
@@ -434,31 +444,31 @@ class _TerminalRequest(Protocol):
 def _require_text(text: str, pointer: str) -> str:
     """Check text that is passed to a program."""
     if "\0" in text:
-        raise invalid_params("the text must not contain a NUL character", pointer)
+        raise make_invalid_params("the text must not contain a NUL character", pointer)
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise invalid_params("the text is not Unicode", pointer) from None
+        raise make_invalid_params("the text is not Unicode", pointer) from None
     if not text and pointer == "/command":
-        raise invalid_params("'command' must not be empty", pointer)
+        raise make_invalid_params("'command' must not be empty", pointer)
     return text
 
 
-def _variables(variables: Mapping[str, str]) -> dict[str, str]:
+def _check_variables(variables: Mapping[str, str]) -> dict[str, str]:
     for index, name in enumerate(variables):
         pointer = f"/env/{index}/name"
         if not _require_text(name, pointer) or "=" in name:
-            raise invalid_params("the name of a variable must not be empty or contain '='", pointer)
+            raise make_invalid_params("the name of a variable must not be empty or contain '='", pointer)
     return {name: _require_text(value, f"/env/{index}/value") for index, (name, value) in enumerate(variables.items())}
 
 
 def _open_folder(roots: RootSet, path: str) -> int:
     """Open the working directory, proven to be in a root."""
-    with os_errors(path):
+    with convert_os_errors(path):
         try:
             return reach(roots.roots, path, lambda place: open_folder(place.root, place.parts))
         except NotADirectoryError:
-            raise failure(path, "it is not a directory") from None
+            raise make_failure(path, "it is not a directory") from None
 
 
 def start(command: str, arguments: Sequence[str], environment: Mapping[str, str], folder: int | None = None) -> Program:

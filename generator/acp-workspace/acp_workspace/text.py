@@ -53,7 +53,7 @@ def decode_text(raw: bytes, fallback: str | None = None) -> str:
     Traceback (most recent call last):
     acp_workspace.text.NotText: it is binary: it contains NUL characters
     """
-    return lines_of(lambda: [raw], None, None, None, fallback)
+    return read_lines(lambda: [raw], None, None, None, fallback)
 
 
 def encode_like(text: str, old: bytes, fallback: str | None = None, *, is_whole: bool = True) -> bytes:
@@ -71,7 +71,7 @@ def encode_like(text: str, old: bytes, fallback: str | None = None, *, is_whole:
     old_text = old[len(mark) :].decode(encoding, errors="ignore")
     if not mark and fallback is not None and not _is_utf8(old, is_whole=is_whole):
         encoding, old_text = fallback, old.decode(fallback, errors="ignore")
-    wanted, present = _line_end(old_text if is_whole else old_text.removesuffix("\r")), _line_end(text)
+    wanted, present = _find_line_end(old_text if is_whole else old_text.removesuffix("\r")), _find_line_end(text)
     if wanted is not None and present is not None:
         text = text.replace(present, wanted)
     try:
@@ -80,7 +80,7 @@ def encode_like(text: str, old: bytes, fallback: str | None = None, *, is_whole:
         return text.removeprefix("\ufeff" if mark else "").encode()
 
 
-def _line_end(text: str) -> str | None:
+def _find_line_end(text: str) -> str | None:
     """The line end of a text; `None` if there is none or it is not uniform."""
     windows, all_ = text.count("\r\n"), text.count("\n")
     if not all_ or text.count("\r") != windows:
@@ -88,40 +88,40 @@ def _line_end(text: str) -> str | None:
     return "\n" if windows == 0 else "\r\n" if windows == all_ else None
 
 
-def lines(text: str, line: int | None, limit: int | None) -> str:
+def select_lines(text: str, line: int | None, limit: int | None) -> str:
     r"""At most `limit` lines from `line` on (the first line is 1; 0 counts as 1), line ends included; `None` means no limit.
 
-    >>> lines("a\nb\r\nc", 2, 1), lines("a\nb\nc", None, 2), lines("a\n", 7, None), lines("a\n", 1, 0)
+    >>> select_lines("a\nb\r\nc", 2, 1), select_lines("a\nb\nc", None, 2), select_lines("a\n", 7, None), select_lines("a\n", 1, 0)
     ('b\r\n', 'a\nb\n', '', '')
     """
     start = _skip_lines(text, 0, max(line or 1, 1) - 1)
     return text[start:] if limit is None else text[start : _skip_lines(text, start, limit)]
 
 
-def lines_of(
+def read_lines(
     chunks: Callable[[], Iterable[bytes]],
     line: int | None,
     limit: int | None,
     most: int | None,
     fallback: str | None = None,
 ) -> str:
-    r"""Like `lines`, for a file read in chunks and no further than needed; at most `most` bytes of UTF-8.
+    r"""Like `select_lines`, for a file read in chunks and no further than needed; at most `most` bytes of UTF-8.
 
     Each call of `chunks` starts at the beginning of the file. Only what is read is checked to be text. Raises `NotText`, `TooLong`.
 
-    >>> lines_of(lambda: [b"a\nb", b"\r\nc"], 2, 1, most=100)
+    >>> read_lines(lambda: [b"a\nb", b"\r\nc"], 2, 1, most=100)
     'b\r\n'
     """
     source = iter(chunks())
     first = next(source, b"")
     mark, encoding = _mark(first)
     try:
-        return _stream(chain((first,), source), mark, encoding, line, limit, most)
+        return _decode_lines(chain((first,), source), mark, encoding, line, limit, most)
     except UnicodeDecodeError:
         if mark or fallback is None:
             raise NotText(f"it is not {encoding.upper()} text") from None
     try:
-        return _stream(chunks(), mark, fallback, line, limit, most)
+        return _decode_lines(chunks(), mark, fallback, line, limit, most)
     except UnicodeDecodeError:
         raise NotText(f"it is neither UTF-8 nor {fallback} text") from None
 
@@ -130,7 +130,7 @@ class TooLong(ValueError):
     """The requested lines are larger than the limit."""
 
 
-def _stream(
+def _decode_lines(
     chunks: Iterable[bytes], mark: bytes, encoding: str, line: int | None, limit: int | None, most: int | None
 ) -> str:
     to_skip, to_take = max(line or 1, 1) - 1, limit

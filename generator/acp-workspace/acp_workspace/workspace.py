@@ -20,15 +20,15 @@ from typing import Any, Final, Protocol, Self, TypeAlias, TypeVar, cast
 from acp_bindings import UNSET
 
 from .containment import AccessDenied, Root, bind, contains, is_within, open_file, reach
-from .errors import NOT_FOUND, REFUSED, RequestError, invalid_params, refusal
+from .errors import NOT_FOUND, REFUSED, RequestError, make_invalid_params, make_refusal
 from .scope import (
     NATIVE,
     Flavour,
     LifecycleRequest,
     Scope,
     SessionRequest,
-    entries_of,
     is_absolute,
+    list_entries,
     matches,
     normalise,
     parse_scope,
@@ -71,7 +71,7 @@ class RootSet:
         roots: list[Root] = []
         try:
             for index, path in enumerate(scope.paths):
-                roots.append(_bound(_entry(index), path, policy))
+                roots.append(_bound(_describe_entry(index), path, policy))
         except BaseException:
             _close(roots)
             raise
@@ -105,7 +105,7 @@ class RootSet:
         try:
             return reach(self.roots, self.scope.absolute(path), lambda at: open_file(at.root, at.parts, os.O_RDONLY))
         except AccessDenied as error:
-            raise refusal(path, error.reason) from None
+            raise make_refusal(path, error.reason) from None
 
     def discover(self, *names: str) -> Iterator[Discovery]:
         """Find files or directories by relative path in every root, earlier roots first (RFD, "Agent behavior expectations").
@@ -121,7 +121,7 @@ class RootSet:
                     continue
                 yield Discovery(path, name, root)
 
-    def prevailing(self, *names: str) -> dict[str, Discovery]:
+    def find_prevailing(self, *names: str) -> dict[str, Discovery]:
         """The discovery of each name in the earliest root: earlier roots take precedence (RFD, "Agent behavior expectations")."""
         discoveries: dict[str, Discovery] = {}
         for one in self.discover(*names):
@@ -141,13 +141,13 @@ class RootsSource(Protocol):
         ...
 
 
-def session_roots(source: RootsSource | Mapping[str, Roots], session_id: str) -> Roots:
+def get_session_roots(source: RootsSource | Mapping[str, Roots], session_id: str) -> Roots:
     """The roots in force for a session, from a provider or a mapping. Raises `RequestError` -32602 for a session without roots."""
     if not isinstance(source, Mapping):
         return source.roots(session_id)
     roots = source.get(session_id)
     if roots is None:
-        raise invalid_params("no workspace roots are known for this session", "/sessionId")
+        raise make_invalid_params("no workspace roots are known for this session", "/sessionId")
     return roots
 
 
@@ -164,7 +164,7 @@ class Discovery:
     root: Root
 
 
-def _entry(index: int) -> str:
+def _describe_entry(index: int) -> str:
     """The name of the root at an index of a root set, for messages."""
     return f"additionalDirectories[{index - 1}]" if index else "cwd"
 
@@ -173,7 +173,7 @@ def _bound(entry: str, path: str, policy: RootPolicy = lambda path: None) -> Roo
     def require_granted(name: str) -> None:
         reason = policy(name)
         if reason is not None:
-            raise _root_refusal(path, entry, reason)
+            raise _make_root_refusal(path, entry, reason)
 
     require_granted(path)
     try:
@@ -181,11 +181,11 @@ def _bound(entry: str, path: str, policy: RootPolicy = lambda path: None) -> Roo
     except FileNotFoundError:
         raise RequestError(NOT_FOUND, f"{entry} is not an existing directory", {"path": path, "entry": entry}) from None
     except NotADirectoryError:
-        raise _root_refusal(path, entry, "it is not a directory") from None
+        raise _make_root_refusal(path, entry, "it is not a directory") from None
     except OSError as error:
-        raise _root_refusal(path, entry, os.strerror(error.errno or errno.EIO).lower()) from None
+        raise _make_root_refusal(path, entry, os.strerror(error.errno or errno.EIO).lower()) from None
     except AccessDenied as error:
-        raise _root_refusal(path, entry, error.reason) from None
+        raise _make_root_refusal(path, entry, error.reason) from None
     if root.real != path:
         try:
             require_granted(root.real)
@@ -200,7 +200,7 @@ def _close(roots: Iterable[Root]) -> None:
         root.close()
 
 
-def _root_refusal(path: str, entry: str, reason: str) -> RequestError:
+def _make_root_refusal(path: str, entry: str, reason: str) -> RequestError:
     return RequestError(REFUSED, f"{entry} is refused: {reason}", {"path": path, "entry": entry})
 
 
@@ -245,7 +245,7 @@ class AgentWorkspace:
             message = (
                 "additionalDirectories must be given: the roots of the source session are not known to this connection"
             )
-            raise invalid_params(message, "/additionalDirectories")
+            raise make_invalid_params(message, "/additionalDirectories")
         return RootSet.bind(parse_scope(scope.cwd, proven.additional, flavour=self.flavour), self.policy)
 
     def activate(self, session_id: str, roots: RootSet) -> None:
@@ -270,9 +270,9 @@ class AgentWorkspace:
 
     def _read_requested_scope(self, request: LifecycleRequest) -> Scope:
         scope = request_scope(request, flavour=self.flavour)
-        if not self.advertised and entries_of(request.additional_directories):
+        if not self.advertised and list_entries(request.additional_directories):
             message = "this agent does not support additionalDirectories, and roots are never dropped silently"
-            raise invalid_params(message, "/additionalDirectories")
+            raise make_invalid_params(message, "/additionalDirectories")
         return scope
 
 
@@ -298,7 +298,7 @@ class ClientWorkspace:
     def allow(self, path: str) -> None:
         """Grant a directory on behalf of the user. Raises `RequestError` if it cannot be bound."""
         if not is_absolute(path):
-            raise invalid_params("a granted directory must be an absolute path", path=path)
+            raise make_invalid_params("a granted directory must be an absolute path", path=path)
         self._allowed.append(_bound("the granted directory", normalise(path)))
 
     def prepare(self, cwd: str, additional: Sequence[str] = (), *, advertised: bool) -> RootSet:
@@ -311,7 +311,7 @@ class ClientWorkspace:
         scope = parse_scope(cwd, list(additional))
         if scope.additional and not advertised:
             message = "the agent does not support additionalDirectories; name none, if the user agrees to 'cwd' alone"
-            raise invalid_params(message, "/additionalDirectories")
+            raise make_invalid_params(message, "/additionalDirectories")
         return self._bound(scope)
 
     @staticmethod
@@ -397,7 +397,9 @@ class ClientWorkspace:
 
         Raises `RequestError` -32602 for a session without roots.
         """
-        return self._read_requested_scope.get(session_id) or cast("RootSet", session_roots(self._sessions, session_id))
+        return self._read_requested_scope.get(session_id) or cast(
+            "RootSet", get_session_roots(self._sessions, session_id)
+        )
 
     def _bound(self, scope: Scope) -> RootSet:
         roots = RootSet.bind(scope)
@@ -406,5 +408,7 @@ class ClientWorkspace:
                 roots.close()
                 ended = "the connection of this workspace has ended, so its grants have ended; create a new workspace"
                 is_over = self._has_ended and not self._allowed
-                raise _root_refusal(root.path, _entry(index), ended if is_over else "the user has not granted it")
+                raise _make_root_refusal(
+                    root.path, _describe_entry(index), ended if is_over else "the user has not granted it"
+                )
         return roots

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from acpgen.plugins import field_name, ir, literal
+from acpgen.plugins import field_name, ir, write_literal
 from acpgen_acp_sdk.names import CLASSES, FIELDS, LITERALS, LOOSE, PUBLIC, ROOT_MODELS
 
 
@@ -50,7 +50,7 @@ class View:
         shapes = {shape for union in unions for shape in union.fallback_shapes}
         return frozenset(shapes | {union.fallback for union in unions if union.fallback and union.openness != "open"})
 
-    def class_of(self, name: str) -> str:
+    def name_class(self, name: str) -> str:
         """The class name of a definition."""
         class_name = CLASSES.get(name, name)
         if name not in CLASSES and name in self.taken:
@@ -62,13 +62,13 @@ class View:
         """The class names that the table `CLASSES` assigns."""
         return frozenset(CLASSES[name] for name in self.protocol.definitions if name in CLASSES)
 
-    def attribute(self, name: str) -> str:
+    def name_attribute(self, name: str) -> str:
         """The attribute name of a field."""
         return FIELDS.get(name, field_name(name))
 
     # --- types ---
 
-    def type_of(self, type_: ir.Type) -> str:
+    def write_type(self, type_: ir.Type) -> str:
         """The text of a Python type; null is `None`."""
         match type_:
             case ir.Anything():
@@ -86,15 +86,15 @@ class View:
             case ir.String():
                 return write_string(type_)
             case ir.Constant(values=values):
-                return f"Literal[{', '.join(map(literal, values))}]"
+                return f"Literal[{', '.join(map(write_literal, values))}]"
             case ir.Array(items=items):
-                return f"List[{self.type_of(items)}]"
+                return f"List[{self.write_type(items)}]"
             case ir.Tuple():
                 return "List[Any]"
             case ir.Map(values=values):
-                return f"Dict[str, {self.type_of(values)}]"
+                return f"Dict[str, {self.write_type(values)}]"
             case ir.AnyOf(types=types):
-                return union(dict.fromkeys(self.type_of(each) for each in types))
+                return write_union(dict.fromkeys(self.write_type(each) for each in types))
             case ir.Ref(name=name):
                 return self.write_reference(name)
 
@@ -104,42 +104,42 @@ class View:
             return "Any"
         match self.protocol.definitions[name]:
             case ir.Enum() as enum:
-                return name if name in LITERALS else constants(enum, self.type_of(enum.base))
+                return name if name in LITERALS else write_constants(enum, self.write_type(enum.base))
             case ir.Alias(type=type_) if name not in ROOT_MODELS | PUBLIC:
-                return self.type_of(type_)
+                return self.write_type(type_)
             case ir.TaggedUnion():
-                return self.class_of(name) if name in PUBLIC else f"_{name}Union"
+                return self.name_class(name) if name in PUBLIC else f"_{name}Union"
             case _:
-                return self.class_of(name)
+                return self.name_class(name)
 
-    def members(self, definition: ir.TaggedUnion) -> Iterator[tuple[str, str]]:
+    def list_members(self, definition: ir.TaggedUnion) -> Iterator[tuple[str, str]]:
         """Yield the tag and type of each branch of a union; the untagged branch has an empty tag, that of unknown variants has `*`."""
         for variant in definition.variants:
-            yield str(variant.tag), self.type_of(ir.Ref(variant.type))
+            yield str(variant.tag), self.write_type(ir.Ref(variant.type))
         if definition.default is not None:
-            yield "", self.class_of(definition.default)
+            yield "", self.name_class(definition.default)
         if definition.openness == "open" and definition.fallback is not None:
-            yield "*", self.class_of(definition.fallback)
+            yield "*", self.name_class(definition.fallback)
         elif definition.name in self.others:
             yield "*", self.others[definition.name].name
 
 
-def constants(enum: ir.Enum, base: str) -> str:
+def write_constants(enum: ir.Enum, base: str) -> str:
     """The type of an unnamed enumeration: `str` if it is a closed set of strings, else the literals and, unless closed, the base type."""
-    literals = [f"Literal[{literal(value.value)}]" for value in enum.values]
+    literals = [f"Literal[{write_literal(value.value)}]" for value in enum.values]
     if enum.openness == "closed" and all(isinstance(value.value, str) for value in enum.values):
         return "str"
-    return union(dict.fromkeys([*literals, *([] if enum.openness == "closed" else [base])]))
+    return write_union(dict.fromkeys([*literals, *([] if enum.openness == "closed" else [base])]))
 
 
-def union(parts: dict[str, None]) -> str:
+def write_union(parts: dict[str, None]) -> str:
     """A union of types; `None` makes the others optional."""
     rest = [part for part in parts if part != "None"]
     inner = rest[0] if len(rest) == 1 else f"Union[{', '.join(rest)}]" if rest else "None"
     return f"Optional[{inner}]" if "None" in parts and rest else inner
 
 
-def limits(type_: ir.Number) -> dict[str, int | float]:
+def list_limits(type_: ir.Number) -> dict[str, int | float]:
     """The limits of a number, by their pydantic names."""
     bounds = {
         "ge": type_.minimum,
@@ -153,12 +153,12 @@ def limits(type_: ir.Number) -> dict[str, int | float]:
 
 def write_number(name: str, type_: ir.Number) -> str:
     """A number type with its limits."""
-    arguments = ", ".join(f"{key}={literal(value)}" for key, value in limits(type_).items())
+    arguments = ", ".join(f"{key}={write_literal(value)}" for key, value in list_limits(type_).items())
     return f"Annotated[{name}, Field({arguments})]" if arguments else name
 
 
 def write_string(type_: ir.String) -> str:
     """A string type with its limits."""
     bounds = {"min_length": type_.min_length, "max_length": type_.max_length, "pattern": type_.pattern}
-    arguments = ", ".join(f"{key}={literal(value)}" for key, value in bounds.items() if value is not None)
+    arguments = ", ".join(f"{key}={write_literal(value)}" for key, value in bounds.items() if value is not None)
     return f"Annotated[str, Field({arguments})]" if arguments else "str"

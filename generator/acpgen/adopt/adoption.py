@@ -26,20 +26,20 @@ from acpgen.input.load import (
     Source,
     check,
     decode,
+    display_path,
     load,
     parse,
     parse_json,
     parse_strict,
-    place,
     read_bytes,
     read_folder,
 )
 from acpgen.input.overlay import extend_files
 from acpgen.input.schema_validator import Validator
-from acpgen.input.text_edits import rewritten
-from acpgen.input.walk import Schema, is_array, is_object, references, refs, walk_schemas
+from acpgen.input.text_edits import rewrite
+from acpgen.input.walk import Schema, is_array, is_object, list_references, list_refs, walk_schemas
 from acpgen.meaning.understanding import understand
-from acpgen.pointers import pointer, reference_to, target
+from acpgen.pointers import read_reference, write_pointer, write_reference
 
 if TYPE_CHECKING:
     pass
@@ -106,14 +106,14 @@ def adopt(file: Path, folder: Path, name: str, extending: Mapping[str, Path] = M
     texts, removed_paths = _find_changes(documents, merged_files, extends, folder)
     documents_after = _read_result(file, folder, name, texts, removed_paths)
     after = merged_files if extends is None else read_canonical(documents_after)
-    stable = "" if extends is None else place(folder / extends.extends)
+    stable = "" if extends is None else display_path(folder / extends.extends)
     conflicts = (*merge.conflicts, *_find_out_of_reach(merged_files, after, stable))
     above = [each for each in extending.values() if extends_folder(each, folder)] if texts or removed_paths else []
     base_text = format_base(theirs)
     if base_text != _read_text(folder / BASE):
         texts[BASE] = base_text
     return Adoption(
-        source=place(file),
+        source=display_path(file),
         before=ours,
         after=after,
         base=base,
@@ -133,7 +133,7 @@ def start_following(file: Path, folder: Path, name: str) -> Mapping[str, str]:
     understand(load(folder, name=name))
     text, path = format_base(read_upstream(file)), folder / BASE
     if path.exists() and _read_text(path) != text:
-        raise Faults([BASE_EXISTS(at=place(path), protocol=name)])
+        raise Faults([BASE_EXISTS(at=display_path(path), protocol=name)])
     return {BASE: text}
 
 
@@ -167,12 +167,12 @@ def find_nearest(
     if 2 * first < len(prints) or 2 * first < 3 * second:
         names = tuple(sorted(extending or folders)) if is_unstable else tuple(sorted(bases))
         kind = UNSTABLE_PARTS if is_unstable else UNCLEAR_PROTOCOL
-        raise Faults([kind(place(file), choices=_describe_choices(names or protocols))])
+        raise Faults([kind(display_path(file), choices=_describe_choices(names or protocols))])
     protocol = next(name for name, count in likeness.items() if count == first)
     if not is_unstable:
         above = [name for name, folder in extending.items() if definitions.keys() & find_added(folder)]
         if above:
-            raise Faults([UNCLEAR_PROTOCOL(place(file), choices=_describe_choices((protocol, *above)))])
+            raise Faults([UNCLEAR_PROTOCOL(display_path(file), choices=_describe_choices((protocol, *above)))])
     return protocol
 
 
@@ -193,7 +193,7 @@ def _is_unstable(file: Path) -> bool:
 
 def read_upstream(file: Path) -> Schema:
     """The facts of a schema as published upstream. Raises `Faults`."""
-    at = place(file)
+    at = display_path(file)
     documents = load(file).documents
     value = documents[0].value
     assert is_object(value)
@@ -214,16 +214,16 @@ def _require_layout(value: Schema, at: str) -> None:
 
 
 def _find_layout_faults(value: Schema, at: str) -> Iterator[Fault]:
-    for reference in dict.fromkeys(refs(value)):
+    for reference in dict.fromkeys(list_refs(value)):
         if not _LOCAL.fullmatch(reference):
             yield NOT_ADOPTABLE(at=at, reason=f"the reference {reference!r} leads elsewhere than to a definition")
-        elif target(reference) not in value["$defs"]:
+        elif read_reference(reference) not in value["$defs"]:
             yield NOT_ADOPTABLE(at=at, reason=f"the reference {reference!r} leads nowhere")
     for name, schema in value["$defs"].items():
         if not is_object(schema):
-            yield NOT_ADOPTABLE(at=at + pointer("$defs", name), reason="this definition is not an object")
+            yield NOT_ADOPTABLE(at=at + write_pointer("$defs", name), reason="this definition is not an object")
         for keyword in _find_inner_scopes(schema):
-            yield NOT_ADOPTABLE(at=at + pointer("$defs", name), reason=f"there is '{keyword}' in this definition")
+            yield NOT_ADOPTABLE(at=at + write_pointer("$defs", name), reason=f"there is '{keyword}' in this definition")
 
 
 def _find_inner_scopes(schema: Any) -> Iterator[str]:
@@ -234,8 +234,8 @@ def read_base(folder: Path, name: str) -> Schema:
     """The merge base: the facts that a folder was last adopted from. Raises `Faults`."""
     path = folder / BASE
     if not path.exists():
-        raise Faults([NO_BASE(at=place(path), protocol=name)])
-    at = place(path)
+        raise Faults([NO_BASE(at=display_path(path), protocol=name)])
+    at = display_path(path)
     value = parse_json(decode(read_bytes(path), at), at)
     faults = list(check(value, at))
     if faults:
@@ -251,7 +251,7 @@ def format_base(theirs: Schema) -> str:
 
 
 def _read_text(path: Path) -> str:
-    return decode(read_bytes(path), place(path))
+    return decode(read_bytes(path), display_path(path))
 
 
 # --- merging ---------------------------------------------------------------------------------------------------------
@@ -265,12 +265,14 @@ def _merge(
     Returns the definitions; those that upstream removed but that are still referenced, with the names of the referring ones; the root.
     """
     old, here, now = base["$defs"], ours.definitions, theirs["$defs"]
-    target_names = {name for schema in (*now.values(), _without_definitions(theirs)) for name in references(schema)}
+    target_names = {
+        name for schema in (*now.values(), _without_definitions(theirs)) for name in list_references(schema)
+    }
     result: dict[str, Schema] = {}
     for name in dict.fromkeys((*here, *now)):
         at = ("$defs", name)
         if name in here and name in now:
-            result[name] = merge.schema(old.get(name), here[name], now[name], at)
+            result[name] = merge.merge_schema(old.get(name), here[name], now[name], at)
         elif name in here:
             if name not in old or merge.is_kept(name, old[name], here[name], at):
                 result[name] = here[name]
@@ -283,7 +285,7 @@ def _merge(
     root: Schema = {}
     if ours.root is not None:
         head = ours.heads[ours.root]
-        root = merge.schema(_without_definitions(base), head, _without_definitions(theirs), ())
+        root = merge.merge_schema(_without_definitions(base), head, _without_definitions(theirs), ())
     still_used: dict[str, tuple[str, ...]] = {}
     while missing := _find_missing(result, root):
         for name, users in missing.items():
@@ -303,7 +305,7 @@ def _find_missing(definitions: Mapping[str, Schema], root: Schema) -> dict[str, 
     """Definitions that are referenced but missing, with the names of those that refer to them."""
     users: dict[str, list[str]] = {}
     for name, schema in (*definitions.items(), ("the root", root)):
-        for target_name in dict.fromkeys(references(schema)):
+        for target_name in dict.fromkeys(list_references(schema)):
             if target_name not in definitions:
                 users.setdefault(target_name, []).append(name)
     return {name: tuple(names) for name, names in users.items()}
@@ -314,7 +316,7 @@ def _find_changes(
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """The files whose content changes, in their existing layout, and the paths of those that become empty."""
     previous = {document.path: document.value for document in documents.documents}
-    values = after.documents()
+    values = after.make_documents()
     changed_paths = {
         path
         for path, value in values.items()
@@ -330,7 +332,8 @@ def _find_changes(
             path: {**after.heads.get(path, {}), "$defs": {}} for path in vacated_paths
         }
         both = {
-            path: extending.document(path, whole) for path, whole in {**documents_to_write, **empty_documents}.items()
+            path: extending.make_document(path, whole)
+            for path, whole in {**documents_to_write, **empty_documents}.items()
         }
         removed_paths += [path for path, document in both.items() if document is None and path in extending.own]
         documents_to_write = {path: document for path, document in both.items() if document is not None}
@@ -342,9 +345,9 @@ def _find_changes(
 def _format_document(file: Path, document: Schema) -> str:
     """Format a document in the layout of its file: ours, also for a new file, or that of its author."""
     text = _read_text(file) if file.exists() else ""
-    before = parse_json(text, place(file)) if text else {}
+    before = parse_json(text, display_path(file)) if text else {}
     is_ours = not is_object(before) or not text or text == layout.format_document(before)
-    return layout.format_document(document) if is_ours else rewritten(text, document)
+    return layout.format_document(document) if is_ours else rewrite(text, document)
 
 
 def _find_out_of_reach(merged_files: Canonical, after: Canonical, extends: str) -> Iterator[Conflict]:
@@ -363,10 +366,11 @@ def _find_overlay_faults(folder: Path, base: Documents) -> Iterator[str]:
         additions = read_overlay(folder)
         assert additions is not None
         yield from (
-            f"{place(folder)}/{at}: this leads to another branch now." for at in additions.find_moved_places(values)
+            f"{display_path(folder)}/{at}: this leads to another branch now."
+            for at in additions.find_moved_places(values)
         )
-        whole, origins = extend_files(read_folder(folder), place(folder), lambda _: contents, parse_strict)
-        understand(parse(Source(folder.name, place(folder), whole, (), origins)))
+        whole, origins = extend_files(read_folder(folder), display_path(folder), lambda _: contents, parse_strict)
+        understand(parse(Source(folder.name, display_path(folder), whole, (), origins)))
     except Faults as caught:
         yield from map(str, caught.faults)
 
@@ -380,7 +384,7 @@ def _read_result(
     """The documents that the folder would hold. Raises `Faults` if they would be unusable."""
     own = {path: content for path, content in read_folder(folder) if path not in removed_paths}
     own |= {path: text.encode() for path, text in texts.items()}
-    at = place(folder)
+    at = display_path(folder)
     try:
         whole, origins = extend_files(
             tuple(sorted(own.items())), at, lambda other: read_folder(folder / other), parse_strict
@@ -388,7 +392,7 @@ def _read_result(
         documents = parse(Source(name, at, whole, (), origins))
         understand(documents)
     except Faults as caught:
-        raise Faults(ADOPTION_REFUSED(at=place(file), reason=str(fault)) for fault in caught.faults) from None
+        raise Faults(ADOPTION_REFUSED(at=display_path(file), reason=str(fault)) for fault in caught.faults) from None
     return documents
 
 
@@ -398,13 +402,13 @@ def _find_refused_examples(after: Canonical, documents: Documents) -> Iterator[E
     collection = collect(documents)
     names = {origin: name for name, origin in collection.origins.items()}
     for name, schema in after.definitions.items():
-        target = names.get(after.paths[name] + pointer("$defs", name))
+        target = names.get(after.paths[name] + write_pointer("$defs", name))
         examples = schema.get("examples")
         if target is None or not is_array(examples):
             continue
-        reference = {"$ref": reference_to(target), "$defs": collection.definitions}
+        reference = {"$ref": write_reference(target), "$defs": collection.definitions}
         judge = Validator(reference, mask="it")
         for index, example in enumerate(examples):
-            error = next(judge.errors(example), None)
+            error = next(judge.list_errors(example), None)
             if error is not None:
-                yield Example(name, index, judge.message(error))
+                yield Example(name, index, judge.describe(error))

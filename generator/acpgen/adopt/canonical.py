@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from acpgen.adopt.facts import rebuild
 from acpgen.input.load import Documents
-from acpgen.input.walk import Schema, asserts, is_object, references
-from acpgen.pointers import target
+from acpgen.input.walk import Schema, asserts, is_object, list_references
+from acpgen.pointers import read_reference
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE: Final = re.compile(r"(?P<file>[^#]*)(?P<place>#/\$defs/.+)")
@@ -37,7 +37,7 @@ class Canonical:
         paths = [path for path, head in self.heads.items() if any(map(asserts, set(head) - {"$schema"}))]
         return paths[0] if len(paths) == 1 else None
 
-    def documents(self) -> dict[str, Schema]:
+    def make_documents(self) -> dict[str, Schema]:
         """The files by path, without those that have neither definitions nor the root."""
         result: dict[str, Schema] = {}
         for path, head in self.heads.items():
@@ -76,11 +76,11 @@ def _make_references_global(schema: Any) -> Any:
 def _make_references_local(schema: Any, path: str, paths: Mapping[str, str]) -> Any:
     """Rewrite the references in a schema relative to the file `path`."""
 
-    def relative(reference: str) -> str:
-        home = paths.get(target(reference), path) if reference.startswith("#/$defs/") else path
+    def relativize(reference: str) -> str:
+        home = paths.get(read_reference(reference), path) if reference.startswith("#/$defs/") else path
         return reference if home == path else posixpath.relpath(home, posixpath.dirname(path) or ".") + reference
 
-    return _change_references(schema, relative)
+    return _change_references(schema, relativize)
 
 
 def _change_references(schema: Any, change: Callable[[str], str]) -> Any:
@@ -124,7 +124,7 @@ class _Placement:
         while waiting := [name for name in self.new if name not in self.paths]:
             near = {name: self._list_users_with_file(users.get(name, ())) for name in waiting}
             name = next((name for name in waiting if near[name]), waiting[0])
-            home = _find_commonest(self.paths[user] for user in near[name]) if near[name] else self._root()
+            home = _find_commonest(self.paths[user] for user in near[name]) if near[name] else self._find_root()
             self._settle(name, home, near[name])
 
     def _list_users_with_file(self, users: Sequence[str]) -> list[str]:
@@ -139,9 +139,9 @@ class _Placement:
         prefix = method.split("/")[0]
         kin = [one for one, its in methods.items() if its == method]
         kin = kin or [one for one, its in methods.items() if its.split("/")[0] == prefix]
-        self._settle(name, _find_commonest(self.paths[one] for one in kin) if kin else self._area(prefix), kin)
+        self._settle(name, _find_commonest(self.paths[one] for one in kin) if kin else self._ensure_area(prefix), kin)
 
-    def _area(self, prefix: str) -> str:
+    def _ensure_area(self, prefix: str) -> str:
         """The file named after a method prefix; created if there is none."""
         stem = re.sub(r"[^a-z0-9]+", "-", prefix.lower()).strip("-") or "methods"
         path = next((path for path in (f"{stem}.json", f"{stem}s.json") if path in self.heads), f"{stem}.json")
@@ -159,7 +159,7 @@ class _Placement:
             behind += 1
         self.order.insert(behind, name)
 
-    def _root(self) -> str:
+    def _find_root(self) -> str:
         return self.ours.root or next(iter(self.heads))
 
 
@@ -167,7 +167,7 @@ def _find_users(definitions: Mapping[str, Schema]) -> dict[str, list[str]]:
     """The definitions that refer to each definition, without itself."""
     result: dict[str, list[str]] = {}
     for name, schema in definitions.items():
-        for target_name in dict.fromkeys(references(schema)):
+        for target_name in dict.fromkeys(list_references(schema)):
             if target_name != name:
                 result.setdefault(target_name, []).append(name)
     return result

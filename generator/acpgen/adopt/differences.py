@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from acpgen.adopt.facts import UNIONS, Key, Parts, extract_facts, find_union_keyword, key_branches, state_the_same
 from acpgen.adopt.layout import format_line
 from acpgen.input.walk import MAPS, SINGLE, Schema, is_array, is_object
-from acpgen.pointers import pointer
+from acpgen.pointers import write_pointer
 
 LONGEST: Final = 72
 
@@ -81,7 +81,7 @@ def find_pointer(root: Schema, at: Parts) -> str:
         if isinstance(part, tuple):
             places = list(key_branches(node)) if is_array(node) else []
             if part not in places:
-                return f"{pointer(*plain)} ({', '.join(_name_part(rest) for rest in at[index:])})"
+                return f"{write_pointer(*plain)} ({', '.join(_name_part(rest) for rest in at[index:])})"
             name = str(places.index(part))
         assert isinstance(name, str)
         if is_object(node):
@@ -91,7 +91,7 @@ def find_pointer(root: Schema, at: Parts) -> str:
         elif node is not None:
             break
         plain.append(name)
-    return pointer(*plain)
+    return write_pointer(*plain)
 
 
 def _name_part(name: str | Key) -> str:

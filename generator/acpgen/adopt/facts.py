@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from acpgen.input.numbers import dumps
-from acpgen.input.tagged_unions import constant
-from acpgen.input.walk import MAPS, Schema, children, is_array, is_object
+from acpgen.input.tagged_unions import find_constant
+from acpgen.input.walk import MAPS, Schema, is_array, is_object, list_children
 
 Key: TypeAlias = tuple[str, ...]
 """What identifies a branch of a union across revisions."""
@@ -39,7 +39,7 @@ def rebuild(schema: Schema, change: Callable[[tuple[str, ...], Any], Any]) -> Sc
     subschema.
     """
     result = dict(schema)
-    for path, child in children(schema):
+    for path, child in list_children(schema):
         inner = change(path, child)
         if len(path) == 1:
             result[path[0]] = inner
@@ -77,7 +77,7 @@ def _sort(value: Any) -> Any:
     """Normalize a schema: sorted keywords, maps of subschemas as lists, and integral numbers as integers."""
     if not is_object(value):
         return value
-    subschema_keywords = {path[0] for path, _ in children(value)}
+    subschema_keywords = {path[0] for path, _ in list_children(value)}
     inside = rebuild(value, lambda _, child: _sort(child))
     result: Schema = {}
     for keyword in sorted(inside):
@@ -132,7 +132,7 @@ def _find_key(branch: Any) -> Key:
         return ("const", dumps(branch["const"]))
     required = branch.get("required", ())
     for name, field in branch.get("properties", {}).items():
-        value = constant(field)
+        value = find_constant(field)
         if value is not None and name in required:
             return ("tag", name, dumps(value))
     for keyword in ("title", "$ref", "type"):
@@ -156,17 +156,20 @@ class Conventions:
 
     rewritten: Mapping[tuple[str, str], Any]
 
-    def field(self, name: str, schema: Any) -> Any:
+    def adapt_field(self, name: str, schema: Any) -> Any:
         """Upstream's facts of a field with our conventions applied."""
         schema_here = self.rewritten.get((name, fingerprint(schema)))
-        return self.schema(schema) if schema_here is None else schema_here
+        return self.adapt_schema(schema) if schema_here is None else schema_here
 
-    def schema(self, schema: Any) -> Any:
+    def adapt_schema(self, schema: Any) -> Any:
         """Upstream's facts with our conventions applied to every field below."""
         if not is_object(schema):
             return schema
         return rebuild(
-            schema, lambda path, child: self.field(path[1], child) if path[0] == "properties" else self.schema(child)
+            schema,
+            lambda path, child: (
+                self.adapt_field(path[1], child) if path[0] == "properties" else self.adapt_schema(child)
+            ),
         )
 
 

@@ -23,10 +23,10 @@ from acpgen.adopt.facts import (
     state_the_same,
 )
 from acpgen.adopt.placeholders import add_placeholders, add_with_placeholder, remove_placeholders
-from acpgen.input.equality import by_key
+from acpgen.input.equality import index_by_key
 from acpgen.input.numbers import dumps, loads
 from acpgen.input.schema_nodes import Schemas
-from acpgen.input.tagged_unions import Tags, constant, read_excluded_tags
+from acpgen.input.tagged_unions import Tags, find_constant, read_excluded_tags
 from acpgen.input.walk import MAPS, SINGLE, Schema, is_object
 
 _Name = TypeVar("_Name", bound="str | Key")
@@ -57,10 +57,10 @@ class Merge:
     definitions: Mapping[str, Schema] = field(repr=False)
     conflicts: list[Conflict] = field(default_factory=list[Conflict])
 
-    def schema(self, base: Any, ours: Any, theirs: Any, at: Parts) -> Any:
+    def merge_schema(self, base: Any, ours: Any, theirs: Any, at: Parts) -> Any:
         """Our schema with the changes from `base` to `theirs`. If `base` is `None`, both added it, and ours stays."""
         if base is None:
-            if not state_the_same(self.conventions.schema(theirs), ours):
+            if not state_the_same(self.conventions.adapt_schema(theirs), ours):
                 self.conflicts.append(Conflict(at, None, extract_facts(ours), theirs))
             return ours
         if state_the_same(base, theirs) or state_the_same(ours, theirs):
@@ -69,7 +69,7 @@ class Merge:
             return self._choose(base, ours, theirs, at)
         result: Schema = {}
         if all(find_union_keyword(side) is not None for side in (base, ours, theirs)):
-            result |= self._union(base, ours, theirs, at)
+            result |= self._merge_union(base, ours, theirs, at)
         alone = (*_TYPE, *(() if result else UNIONS))
         everything = [*base, *ours, *theirs]
         result |= self._merge_together([key for key in alone if key in everything], base, ours, theirs, at)
@@ -77,19 +77,19 @@ class Merge:
         result |= self._merge_together(lenient, base, ours, theirs, at)
         for keyword in dict.fromkeys(everything):
             if keyword not in (*_TYPE, *UNIONS, *lenient, *result):
-                result |= self._keyword(keyword, base, ours, theirs, at)
+                result |= self._merge_keyword(keyword, base, ours, theirs, at)
         if result.get("examples") == []:
             del result["examples"]
         return {key: result[key] for key in _order_keywords(ours, theirs) if key in result}
 
-    def members(
+    def merge_members(
         self, base: Mapping[_Name, Any], ours: Mapping[_Name, Any], theirs: Mapping[_Name, Any], at: Parts
     ) -> dict[_Name, Any]:
         """Merge fields by name or branches by key, one by one. `at` is the location that contains them."""
         result: dict[_Name, Any] = {}
         for name in merge_order(list(base), list(ours), list(theirs)):
             if name in ours and name in theirs:
-                result[name] = self.schema(base.get(name), ours[name], theirs[name], (*at, name))
+                result[name] = self.merge_schema(base.get(name), ours[name], theirs[name], (*at, name))
             elif name in ours and (name not in base or self.is_kept(name, base[name], ours[name], (*at, name))):
                 result[name] = ours[name]
             elif name in theirs and name not in base:
@@ -100,7 +100,9 @@ class Merge:
 
     def is_kept(self, name: str | Key, base: Any, ours: Any, at: Parts) -> bool:
         """Whether to keep something that upstream removed, because ours differs from upstream's; if so, record a conflict."""
-        by_convention = self.conventions.field(name, base) if isinstance(name, str) else self.conventions.schema(base)
+        by_convention = (
+            self.conventions.adapt_field(name, base) if isinstance(name, str) else self.conventions.adapt_schema(base)
+        )
         if state_the_same(ours, base) or state_the_same(ours, by_convention):
             return False
         self.conflicts.append(Conflict(at, base, extract_facts(ours), None))
@@ -108,18 +110,18 @@ class Merge:
 
     # --- keywords ---
 
-    def _keyword(self, keyword: str, base: Schema, ours: Schema, theirs: Schema, at: Parts) -> Schema:
+    def _merge_keyword(self, keyword: str, base: Schema, ours: Schema, theirs: Schema, at: Parts) -> Schema:
         """Merge one keyword: the keyword with its value, or nothing."""
         here = (*at, keyword)
         if keyword in MAPS:
             maps: list[dict[str, Any]] = [side.get(keyword, {}) for side in (base, ours, theirs)]
-            members = self.members(maps[0], maps[1], maps[2], here)
+            members = self.merge_members(maps[0], maps[1], maps[2], here)
             return {keyword: members} if members or keyword in ours else {}
         if keyword == "required":
             required = _merge_names(base.get(keyword, ()), ours.get(keyword, ()), theirs.get(keyword, ()))
             return {keyword: required} if required else {}
         if keyword in SINGLE and keyword in ours and keyword in theirs:
-            subschema = self.schema(base.get(keyword), ours[keyword], theirs[keyword], here)
+            subschema = self.merge_schema(base.get(keyword), ours[keyword], theirs[keyword], here)
             return {keyword: remove_placeholders(subschema) if keyword == "not" else subschema}
         if keyword not in theirs and keyword not in base:
             return {keyword: ours[keyword]}
@@ -148,14 +150,14 @@ class Merge:
 
     # --- unions ---
 
-    def _union(self, base: Schema, ours: Schema, theirs: Schema, at: Parts) -> Schema:
+    def _merge_union(self, base: Schema, ours: Schema, theirs: Schema, at: Parts) -> Schema:
         """Merge the union of a schema, under its current keyword, with the examples that it still admits."""
         keywords = [find_union_keyword(side) or "" for side in (base, ours, theirs)]
         sides = [
             key_branches(side.get(keyword, ())) for side, keyword in zip((base, ours, theirs), keywords, strict=True)
         ]
         keyword = keywords[2] if keywords[0] == keywords[1] else keywords[1]
-        after = self.members(sides[0], sides[1], sides[2], (*at, keyword))
+        after = self.merge_members(sides[0], sides[1], sides[2], (*at, keyword))
         self._exclude_known(sides[1], sides[2], after)
         result: Schema = {keyword: list(after.values())}
         removed_keys = [key for key in sides[1] if key not in after]
@@ -176,25 +178,25 @@ class Merge:
             if not exclusions or len(exclusions) != 1 or not is_object(branch):
                 continue
             ((tag, values),) = exclusions.items()
-            tags_before = self._tags(tag, (one for name, one in before.items() if name != key))
+            tags_before = self._list_tags(tag, (one for name, one in before.items() if name != key))
             if tags_before.keys() != values.keys():
                 continue
-            now = self._tags(tag, (one for name, one in after.items() if name != key))
+            now = self._list_tags(tag, (one for name, one in after.items() if name != key))
             if now.keys() == values.keys():
                 continue
             after[key] = {name: value for name, value in branch.items() if name != "not"}
             if now:
                 after[key] = {**branch, "not": _exclude_tags(branch["not"], tag, [*now.values()])}
 
-    def _tags(self, tag: str, branches: Iterable[Any]) -> Tags:
+    def _list_tags(self, tag: str, branches: Iterable[Any]) -> Tags:
         """The constants that branches give to a tag."""
         tags: list[Any] = []
         for branch in branches:
             if is_object(branch):
-                shape = Schemas(self.definitions).node(branch).shape
+                shape = Schemas(self.definitions).make_node(branch).shape
                 values = (one.constant for one in shape.properties.get(tag, ()))
                 tags.extend([value for value in values if value is not None][:1])
-        return by_key(tags)
+        return index_by_key(tags)
 
 
 # --- order -----------------------------------------------------------------------------------------------------------
@@ -261,7 +263,7 @@ def _exclude_tags(negated: Schema, tag: str, tags: Sequence[Any]) -> Schema:
     entries: list[Schema] = negated.get("anyOf", [negated])
     if len(entries) == 1 and len(entries[0]["properties"][tag].get("enum", ())) > 1:
         return _set_tag(entries[0], tag, {"enum": list(tags)})
-    present = {constant(entry["properties"][tag]): entry for entry in entries}
+    present = {find_constant(entry["properties"][tag]): entry for entry in entries}
     rows = [present[value] if value in present else _set_tag(entries[0], tag, {"const": value}) for value in tags]
     return rows[0] if len(rows) == 1 and "anyOf" not in negated else {**_keep_description(negated), "anyOf": rows}
 

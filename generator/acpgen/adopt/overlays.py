@@ -13,12 +13,12 @@ from typing import Any, Final
 
 from acpgen.adopt.facts import UNIONS, Key, fingerprint, key_branches
 from acpgen.errors import Faults
-from acpgen.input.equality import key_of
+from acpgen.input.equality import make_key
 from acpgen.input.faults import BAD_OVERLAY
-from acpgen.input.load import parse_strict, place, read_bytes, read_folder
-from acpgen.input.overlay import ADDS, EXTENDS, find_extended_folder, folders_of, is_marked
+from acpgen.input.load import display_path, parse_strict, read_bytes, read_folder
+from acpgen.input.overlay import ADDS, EXTENDS, find_extended_folder, is_marked, list_folders
 from acpgen.input.walk import MAPS, Schema, is_array, is_object
-from acpgen.pointers import follow, pointer, pointer_parts
+from acpgen.pointers import follow, split_pointer, write_pointer
 
 _WORDS: Final = ("$schema", "title", "description")
 _MAPS: Final = {(keyword,) for keyword in MAPS}
@@ -35,7 +35,7 @@ class Overlay:
     own: Mapping[str, Schema] = field(repr=False)
     base: Mapping[str, Schema] = field(repr=False)
 
-    def document(self, path: str, whole: Schema) -> Schema | None:
+    def make_document(self, path: str, whole: Schema) -> Schema | None:
         """The document that, merged with the one it extends, gives `whole`; `None` if it would add nothing."""
         mine = self.own.get(path)
         name = path if mine is None else _find_name(mine)
@@ -76,17 +76,17 @@ def read_overlay(folder: Path) -> Overlay | None:
         reason = "this folder extends another one for itself, so it is not adopted together with the one around it"
         raise Faults(
             [
-                BAD_OVERLAY(at=f"{place(folder)}/{path}#/{EXTENDS}", reason=reason, remedy="Name it alone")
+                BAD_OVERLAY(at=f"{display_path(folder)}/{path}#/{EXTENDS}", reason=reason, remedy="Name it alone")
                 for path in inside
             ]
         )
-    other = find_extended_folder(extends_by_path, place(folder))
+    other = find_extended_folder(extends_by_path, display_path(folder))
     return Overlay(other, own, _read_values(folder / other))
 
 
 def extends_folder(folder: Path, other: Path) -> bool:
     """Whether files directly in a folder extend files of the other one; the folder need not be a valid overlay. Raises `Faults`."""
-    extended_folders = (folder / each for each in folders_of(_find_extending(_read_direct(folder))))
+    extended_folders = (folder / each for each in list_folders(_find_extending(_read_direct(folder))))
     return any(each.is_dir() and each.resolve() == other.resolve() for each in extended_folders)
 
 
@@ -103,7 +103,7 @@ def find_overlays(schema: Path) -> Mapping[str, Path]:
 
 def _extends(path: Path) -> bool:
     content = read_bytes(path) if path.is_file() else b""
-    value = parse_strict(content, place(path)) if f'"{EXTENDS}"'.encode() in content else None
+    value = parse_strict(content, display_path(path)) if f'"{EXTENDS}"'.encode() in content else None
     return is_object(value) and EXTENDS in value
 
 
@@ -111,7 +111,7 @@ def _find_marks(value: Any, at: str) -> list[str | Key]:
     """The path to a location, with branch keys in place of indexes; it ends where nothing exists."""
     marks: list[str | Key] = []
     keyword = ""
-    for key in pointer_parts(at):
+    for key in split_pointer(at):
         is_branch = is_array(value) and key.isdecimal() and int(key) < len(value) and keyword in UNIONS
         marks.append(list(key_branches(value))[int(key)] if is_branch else key)
         try:
@@ -142,13 +142,13 @@ def _read_direct(folder: Path) -> dict[str, Schema]:
 
 
 def _read_values(folder: Path) -> dict[str, Schema]:
-    read = {path: parse_strict(content, place(folder / path)) for path, content in read_folder(folder)}
+    read = {path: parse_strict(content, display_path(folder / path)) for path, content in read_folder(folder)}
     return {path: value for path, value in read.items() if is_object(value)}
 
 
 def _find_additions(base: Any, whole: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
     """Yield the members of `x-adds` that turn `base` into `whole`, by location."""
-    at = pointer(*keys)
+    at = write_pointer(*keys)
     if is_object(base) and is_object(whole):
         words = () if keys else _WORDS
         removed_keys = {*base} - {*whole, *words} if keys[-1:] not in _MAPS else set[str]()  # what is stable stays
@@ -171,7 +171,7 @@ def _pair_items(base: Sequence[Any], whole: Sequence[Any], *, is_union: bool) ->
     """The index in `whole` for each item of `base` that is still there: an equal item or, in a union, the branch with the same facts or
     key.
     """
-    signs: list[list[list[Hashable]]] = [[[key_of(item) for item in side] for side in (base, whole)]]
+    signs: list[list[list[Hashable]]] = [[[make_key(item) for item in side] for side in (base, whole)]]
     if is_union:
         signs.append([[fingerprint(item) for item in side] for side in (base, whole)])
         signs.append([list(key_branches(side)) for side in (base, whole)])

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from acpgen.adopt import layout
 from acpgen.adopt.adoption import read_upstream
-from acpgen.config.docs_inputs import INDEX, RELEASES, VERDICTS, index
+from acpgen.config.docs_inputs import INDEX, RELEASES, VERDICTS, parse_index
 from acpgen.config.faults import BAD_MATERIAL
 from acpgen.errors import Faults, show
 from acpgen.input.faults import BAD_SETTING
-from acpgen.input.load import decode, place, read_bytes
+from acpgen.input.load import decode, display_path, read_bytes
 
 _VERSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -41,14 +41,14 @@ def keep_release(file: Path, folder: Path, version: str) -> Mapping[str, str]:
         raise Faults([BAD_SETTING(at="--keep-as", key=show(version), expected=expected, hint="Correct it.")])
     text = layout.format_compact({"$schema": _DIALECT, **read_upstream(file)})
     path = folder / INDEX
-    before = index(read_bytes(path) if path.exists() else None, place(path))
+    before = parse_index(read_bytes(path) if path.exists() else None, display_path(path))
     at = folder / f"{version}.json"
-    is_same = at.exists() and decode(read_bytes(at), place(at)) == text
+    is_same = at.exists() and decode(read_bytes(at), display_path(at)) == text
     if version in before.versions and is_same:
         return {}
     if version in before.versions or (at.exists() and not is_same):
         reason = f"{version} is kept already, with other facts"
-        raise Faults([BAD_MATERIAL(at=place(at), reason=reason, remedy="Give this release another name")])
+        raise Faults([BAD_MATERIAL(at=display_path(at), reason=reason, remedy="Give this release another name")])
     optional = {"dates": dict(before.dates), "titles": dict(before.titles)}
     document: dict[str, Any] = {"about": before.about, "versions": [*before.versions, version]}
     document |= {key: value for key, value in optional.items() if value}

@@ -11,11 +11,11 @@ from acpgen.adopt.canonical import Canonical
 from acpgen.adopt.differences import Difference, find_differences, find_pointer, join_names, shorten
 from acpgen.adopt.facts import fingerprint, state_the_same
 from acpgen.adopt.placeholders import PLACEHOLDER
-from acpgen.diagnostics.markup import code, escape_line
-from acpgen.errors import count_noun, printable
+from acpgen.diagnostics.markup import escape_line, write_code
+from acpgen.errors import count_noun, make_printable
 from acpgen.input.tagged_unions import is_null
 from acpgen.input.walk import is_array, is_object, walk_schemas
-from acpgen.pointers import pointer
+from acpgen.pointers import write_pointer
 
 Kind: TypeAlias = Literal["added", "changed", "removed", "conflict", "different"]
 
@@ -96,13 +96,13 @@ def _list_kept_different(adoption: Adoption) -> Iterator[Entry]:
         if name not in theirs:
             yield Entry("different", name, _find_place(after, name), "only here")
         else:
-            for difference in find_differences(adoption.conventions.schema(theirs[name]), schema):
+            for difference in find_differences(adoption.conventions.adapt_schema(theirs[name]), schema):
                 yield Entry(
                     "different", name, _find_place(after, name, difference.at), _describe_difference(difference)
                 )
     for name in theirs:
         if name not in after.definitions:
-            yield Entry("different", name, f"{adoption.source}{pointer('$defs', name)}", "only upstream")
+            yield Entry("different", name, f"{adoption.source}{write_pointer('$defs', name)}", "only upstream")
     if after.root is not None:
         root = {key: value for key, value in adoption.theirs.items() if key != "$defs"}
         for difference in find_differences(root, after.heads[after.root]):
@@ -164,8 +164,8 @@ def _find_place(files: Canonical, name: str, at: Iterable[Any] = ()) -> str:
         assert files.root is not None
         return files.root + find_pointer(files.heads[files.root], at)
     if name not in files.definitions:
-        return pointer("$defs", name)
-    return files.paths[name] + pointer("$defs", name) + find_pointer(files.definitions[name], at)[1:]
+        return write_pointer("$defs", name)
+    return files.paths[name] + write_pointer("$defs", name) + find_pointer(files.definitions[name], at)[1:]
 
 
 def _describe_conventions(adoption: Adoption) -> Iterator[str]:
@@ -319,23 +319,23 @@ def write_summary(outcome: Report) -> str:
 
 def write_lines(outcome: Report) -> Iterator[str]:
     """Yield the lines of the report: the changes by definition, then the tasks for the user."""
-    yield printable(write_summary(outcome))
+    yield make_printable(write_summary(outcome))
     changes = outcome.of("added", "changed", "removed")
     for name in dict.fromkeys(entry.definition for entry in changes):
         yield ""
-        yield printable(name)
+        yield make_printable(name)
         for entry in changes:
             if entry.definition == name:
-                yield printable(f"  {entry.kind:<8} {entry.at}{': ' if entry.what else ''}{entry.what}")
+                yield make_printable(f"  {entry.kind:<8} {entry.at}{': ' if entry.what else ''}{entry.what}")
     if outcome.tasks:
         yield ""
         yield "Needs a person"
-        yield from (printable(f"  {task}") for task in outcome.tasks)
+        yield from (make_printable(f"  {task}") for task in outcome.tasks)
 
 
 def write_markdown(outcome: Report) -> str:
     """Format the report as Markdown for a review, including what is kept different and the conventions."""
-    lines = [f"# Adopted: {code(printable(outcome.protocol))}", "", escape_line(write_summary(outcome)), ""]
+    lines = [f"# Adopted: {write_code(make_printable(outcome.protocol))}", "", escape_line(write_summary(outcome)), ""]
     if outcome.tasks:
         lines += ["## Needs a person", "", *(f"- {escape_line(task)}" for task in outcome.tasks), ""]
     for kind, heading in HEADINGS.items():
@@ -343,18 +343,18 @@ def write_markdown(outcome: Report) -> str:
         if entries:
             lines += [f"## {heading}", ""]
             for name in dict.fromkeys(entry.definition for entry in entries):
-                lines.append(f"- {code(printable(name))}")
+                lines.append(f"- {write_code(make_printable(name))}")
                 for entry in entries:
                     if entry.definition == name:
                         lines.append(
-                            f"  - {code(printable(entry.at))}{': ' if entry.what else ''}{escape_line(entry.what)}"
+                            f"  - {write_code(make_printable(entry.at))}{': ' if entry.what else ''}{escape_line(entry.what)}"
                         )
             lines.append("")
     if outcome.conventions:
         lines += ["## Conventions", "", "Written otherwise here wherever they stand, and in what was added too.", ""]
         lines += [*(f"- {escape_line(line)}" for line in outcome.conventions), ""]
     if outcome.files:
-        lines += ["## Files", "", *(f"- {code(printable(path))}" for path in outcome.files), ""]
+        lines += ["## Files", "", *(f"- {write_code(make_printable(path))}" for path in outcome.files), ""]
     return "\n".join(lines)
 
 

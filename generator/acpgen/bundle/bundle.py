@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 
 from acpgen import ir
 from acpgen.bundle.collect import MIGRATION, collect
-from acpgen.bundle.hoist import Bundler, frames
+from acpgen.bundle.hoist import Bundler, find_frames
 from acpgen.errors import Fault, Faults, show
 from acpgen.importers.documents import translate
 from acpgen.input.complexity import require_short_chains
@@ -27,11 +27,11 @@ from acpgen.input.positions import relocate
 from acpgen.input.schema_nodes import Schemas
 from acpgen.input.step_budget import limit_steps
 from acpgen.input.tagged_unions import Tagged
-from acpgen.input.walk import Schema, is_object, references
-from acpgen.methods.discovery import Gaps, with_alternatives
+from acpgen.input.walk import Schema, is_object, list_references
+from acpgen.methods.discovery import Gaps, add_alternatives
 from acpgen.methods.profile import MARKED, Profile, choose
 from acpgen.naming.name_overrides import ChosenNames
-from acpgen.pointers import pointer
+from acpgen.pointers import write_pointer
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -98,11 +98,11 @@ class Bundle:
         """The definitions by name, in the order of the source."""
         return self.schema["$defs"]  # type: ignore[no-any-return]
 
-    def nodes(self) -> Schemas:
+    def make_nodes(self) -> Schemas:
         """The definitions as nodes that share caches; each call makes new ones."""
         return Schemas(self.definitions, self.origins, unions=self.unions, places=self.places)
 
-    def title(self, file: str) -> str:
+    def get_title(self, file: str) -> str:
         """The title of a file; empty if it has none. "Base protocol" for one of several files that has the title of the whole protocol."""
         title, _ = self.files.get(file, ("", ""))
         return "Base protocol" if title and len(self.files) > 1 and title == self.schema.get("title") else title
@@ -151,7 +151,7 @@ def bundle(
             chosen_names = ChosenNames(names or {})
             collected = collect(foreign.documents, chosen_names, sides, foreign.unread, foreign.read)
             require_short_chains(collected.definitions, collected.origins)
-            with_alternatives(collected.definitions, collected.origins, profile)
+            add_alternatives(collected.definitions, collected.origins, profile)
             schema_files = {one.path: one.value for one in foreign.documents.documents if is_object(one.value)}
             beside = {at.partition("#")[0] for at in collected.origins.values()} - schema_files.keys()
             opened = {path: one.value for path in sorted(beside) if (one := documents.find(path)) is not None}
@@ -167,13 +167,13 @@ def bundle(
         name=documents.name,
         schema={"$schema": DIALECT, **root, "$defs": definitions},
         origins={name: relocate(restore_keywords(at, files), foreign.places) for name, at in work.origins.items()},
-        files={path: (_text(value, "title"), _text(value, "description")) for path, value in own.items()},
-        migration={key: entry if isinstance(entry, str) else entry["says"] for _, key, entry in _migration(own)},
-        moves=_moves(own),
+        files={path: (_get_text(value, "title"), _get_text(value, "description")) for path, value in own.items()},
+        migration={key: entry if isinstance(entry, str) else entry["says"] for _, key, entry in _list_migration(own)},
+        moves=_read_moves(own),
         sources={**own, **opened},
-        references={name: frozenset(references(source)) for name, source in work.sources.items()},
+        references={name: frozenset(list_references(source)) for name, source in work.sources.items()},
         unions=work.tagged,
-        framing=frames(definitions),
+        framing=find_frames(definitions),
         unmatched=frozenset(work.unused),
         notes=tuple(note.move_to(relocate(note.at, foreign.places)) for note in collected.notes),
         profile=replace(profile, sides=work.calls.sides or profile.sides),
@@ -196,22 +196,22 @@ def _move_fault(fault: Fault, places: Mapping[str, str]) -> Fault:
     return Fault(fault.kind, relocate(fault.at, places), values)
 
 
-def _text(document: Schema, keyword: str) -> str:
+def _get_text(document: Schema, keyword: str) -> str:
     return value if isinstance(value := document.get(keyword), str) else ""
 
 
-def _migration(files: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+def _list_migration(files: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
     """Yield the path, key and value of each `x-migration` entry: a text, or an object."""
     for path, value in files.items():
         for key, entry in value.get(MIGRATION, {}).items():
             yield path, key, entry
 
 
-def _moves(files: Mapping[str, Any]) -> Mapping[str, Moved]:
+def _read_moves(files: Mapping[str, Any]) -> Mapping[str, Moved]:
     """The detailed migration entries, in the order of a guide."""
     moves: dict[str, Moved] = {}
-    for path, key, entry in _migration(files):
+    for path, key, entry in _list_migration(files):
         if is_object(entry):
             lists: dict[str, Any] = {part: tuple(entry[part]) for part in ("to", "before", "after") if part in entry}
-            moves[key] = Moved(at=f"{path}{pointer(MIGRATION, key)}", **{**entry, **lists})
+            moves[key] = Moved(at=f"{path}{write_pointer(MIGRATION, key)}", **{**entry, **lists})
     return dict(sorted(moves.items(), key=lambda each: each[1].order))

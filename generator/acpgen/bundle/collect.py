@@ -21,35 +21,35 @@ from acpgen.bundle.faults import (
     UNKNOWN_KEYWORD,
 )
 from acpgen.errors import Fault, Faults
-from acpgen.input.complexity import depths_in_place
-from acpgen.input.dialect import DECLARING, find_sides, wrong_values
-from acpgen.input.drafts import ONLY_OLDER, Draft, is_unfit, meaningless, modern
-from acpgen.input.expressions import size
-from acpgen.input.faults import MALFORMED_KEYWORD, UNKNOWN_DIALECT, dangling
+from acpgen.input.complexity import measure_depths
+from acpgen.input.dialect import DECLARING, check_values, find_sides
+from acpgen.input.drafts import ONLY_OLDER, Draft, find_meaningless, is_unfit, modernize
+from acpgen.input.expressions import estimate_size
+from acpgen.input.faults import MALFORMED_KEYWORD, UNKNOWN_DIALECT, report_dangling
 from acpgen.input.file_discovery import FILES
 from acpgen.input.ignored_content import find_unread_members
 from acpgen.input.keywords import TABLE, guess_keyword
 from acpgen.input.load import Documents, check_schema, find_meta_schema
 from acpgen.input.reference_resolution import REFERRING, Addresses, SchemaPlace
 from acpgen.input.step_budget import spend
-from acpgen.input.tagged_unions import branches_of, constant
+from acpgen.input.tagged_unions import find_branches, find_constant
 from acpgen.input.walk import (
     ASSERTIONS,
     DEFINITIONS,
     KEYWORDS,
     TYPES,
     Schema,
-    children,
     find_cycles,
+    find_refs_anywhere,
     is_array,
     is_object,
+    list_children,
     map_subschemas,
-    refs_anywhere,
 )
-from acpgen.naming.definition_names import Claim, Kind, rename, rename_references, settle, telling
+from acpgen.naming.definition_names import Claim, Kind, filter_steps, rename, rename_references, settle
 from acpgen.naming.identifiers import class_name
-from acpgen.naming.name_overrides import ChosenNames, meanings
-from acpgen.pointers import follow, pointer, reference_to, target
+from acpgen.naming.name_overrides import ChosenNames, list_meanings
+from acpgen.pointers import follow, read_reference, write_pointer, write_reference
 
 STRIPPED = ("customTypePath", "customBasePath", "customTypeImport")
 """Keywords by which a schema could make the record emitter import something."""
@@ -153,7 +153,7 @@ class _Collector:
         roots = {path: self._write(SchemaPlace(path, ())) for path in self.own}
         schemas_by_key = {name: self._write(place) for place, name in self.named.items()}
         self._name_roots(roots, schemas_by_key)
-        root = self._root(roots)
+        root = self._make_root(roots)
         settled = settle(self.claims, schemas_by_key)
         collisions = [
             NAME_COLLISION(at=key, name=settled.names[key], other=f"the definition at {other}")
@@ -165,7 +165,7 @@ class _Collector:
         rename_references(root, settled)
         origins = {settled.names[key]: key for key in schemas_by_key if key not in settled.first}
         _refuse_loops(definitions, origins)
-        return Collected(root, definitions, origins, tuple(dict.fromkeys((*self.notes, *self._unknown()))))
+        return Collected(root, definitions, origins, tuple(dict.fromkeys((*self.notes, *self._report_unknown()))))
 
     # --- documents beside the protocol's ---
 
@@ -191,9 +191,9 @@ class _Collector:
 
         References contain the place until all names are settled.
         """
-        keys = [place.at, pointer(*place.parts), default_name, *meanings(place.at)] if self.names else []
+        keys = [place.at, write_pointer(*place.parts), default_name, *list_meanings(place.at)] if self.names else []
         has_both = all(keyword in self.files[place.path] for keyword in DEFINITIONS)
-        schema = self._at(place)
+        schema = self._get_value(place)
         chosen_name = self.names.find(keys, is_exact=has_both) or (is_object(schema) and schema.get("x-name"))
         is_chosen = isinstance(chosen_name, str)
         self.named[place] = place.at
@@ -207,7 +207,7 @@ class _Collector:
         self.known.add(place)
         if not is_object(schema):
             return
-        draft = self.addresses.draft(place, schema)
+        draft = self.addresses.find_draft(place, schema)
         if draft is None:
             self.faults.append(UNKNOWN_DIALECT(at=f"{place.at}/$schema", dialect=str(schema["$schema"])))
             draft = self.addresses.find_resource(place).draft
@@ -215,11 +215,11 @@ class _Collector:
         schema = self._without_meaningless(place, schema, draft)
         self.schemas[place] = schema
         self.addresses.enter(place, schema, draft)
-        self.wanted.extend(self.addresses.absolute(place, schema[key]) for key in REFERRING if _is_text(schema, key))
-        self.faults.extend(wrong_values(schema, place.at, self.sides))
+        self.wanted.extend(self.addresses.resolve_uri(place, schema[key]) for key in REFERRING if _is_text(schema, key))
+        self.faults.extend(check_values(schema, place.at, self.sides))
         _measure(schema)
         inside = self.inside[place] = list[SchemaPlace]()
-        for below, child in children(schema):
+        for below, child in list_children(schema):
             if below[0] in DEFINITIONS:
                 self._scan_definition(place.descend(*below), child, inside)
             else:
@@ -243,7 +243,7 @@ class _Collector:
         for path, key in find_unread_members(containers, {*read, *(place.at for place in self.known)}):
             self.unknown.setdefault((path, key), [SchemaPlace(path, ()).at])
 
-    def _unknown(self) -> list[Fault]:
+    def _report_unknown(self) -> list[Fault]:
         """Notes on unknown keys: one for each place of a misspelt keyword; one per file for any other."""
         notes: list[Fault] = []
         for (_, key), places in self.unknown.items():
@@ -258,7 +258,7 @@ class _Collector:
 
     def _without_meaningless(self, place: SchemaPlace, schema: Schema, draft: Draft) -> Schema:
         """A schema without keywords that have no meaning in its draft, and without those that could make a generator import something."""
-        left_out = meaningless(schema, draft)
+        left_out = find_meaningless(schema, draft)
         is_silent = place.path in self.silent
         may_be_anything = is_silent and not place.parts and ASSERTIONS.isdisjoint(schema.keys() - {*left_out})
         for key in left_out if place.path in self.own and not may_be_anything else ():
@@ -278,7 +278,7 @@ class _Collector:
             self.notes.append(STRAY_DEFINITION(at=place.at))
             return
         is_referred = place in self.referred or place.path in self.ungrouped
-        kind = "schema" if is_referred else _kind(schema, self.passed.get(place, set()))
+        kind = "schema" if is_referred else _classify(schema, self.passed.get(place, set()))
         if kind == "group" and is_object(schema):
             self.groups.add(place)
             for name, member in schema.items():
@@ -305,11 +305,11 @@ class _Collector:
         if schema is None or place in self.references:
             return
         references = self.references[place] = list[Schema]()
-        references += [{"$ref": self._local(place, key, schema[key])} for key in REFERRING if key in schema]
+        references += [{"$ref": self._localize(place, key, schema[key])} for key in REFERRING if key in schema]
         for inner in self.inside[place]:
             self._resolve(inner)
 
-    def _local(self, place: SchemaPlace, keyword: str, ref: object) -> str:
+    def _localize(self, place: SchemaPlace, keyword: str, ref: object) -> str:
         if not isinstance(ref, str):
             self.faults.append(MALFORMED_KEYWORD(at=place.at, keyword=keyword, expected="a string"))
             return "#"
@@ -321,23 +321,23 @@ class _Collector:
             places = f"{' or '.join(each.at for each in shown_targets)}{others}"
             self.faults.append(SEVERAL_TARGETS(at=place.at, ref=ref, keyword=keyword, places=places))
             return "#"
-        schemas = (one for one in targets if one not in self.groups and isinstance(self._at(one), dict | bool))
+        schemas = (one for one in targets if one not in self.groups and isinstance(self._get_value(one), dict | bool))
         target_place = next(schemas, None)
         if target_place is None or not self._reach(target_place):
-            missing = "" if targets else self._unknown_address(place, ref)
-            self.faults.append(dangling(place.at, ref, missing, keyword))
+            missing = "" if targets else self._find_unknown_address(place, ref)
+            self.faults.append(report_dangling(place.at, ref, missing, keyword))
             return "#"
         if target_place not in self.named:
             self._claim(target_place, "place" if target_place.parts else "root", self._name_of(target_place))
             if target_place.path not in self.own:
                 self.pending.append(target_place)
-        return reference_to(self.named.get(target_place, ""))
+        return write_reference(self.named.get(target_place, ""))
 
-    def _unknown_address(self, place: SchemaPlace, ref: str) -> str:
+    def _find_unknown_address(self, place: SchemaPlace, ref: str) -> str:
         """The URI under which a reference's unknown document must be supplied, as written if it is a path. Empty if the document is
         known.
         """
-        absolute = self.addresses.absolute(place, ref)
+        absolute = self.addresses.resolve_uri(place, ref)
         if self.addresses.knows(absolute):
             return ""
         return ref.partition("#")[0] if absolute.startswith(FILES) or not absolute else absolute
@@ -346,7 +346,7 @@ class _Collector:
         """Whether a schema is at the target of a reference. A target that no keyword leads to is scanned here."""
         if place in self.known:
             return True
-        schema = self._at(place)
+        schema = self._get_value(place)
         if is_object(schema) and schema and KEYWORDS.isdisjoint(schema):
             return False
         violations = [*check_schema(schema, place.at, self.addresses.find_resource(place).draft)]
@@ -358,7 +358,7 @@ class _Collector:
             self.pending.append(place)
         return True
 
-    def _at(self, place: SchemaPlace) -> Any:
+    def _get_value(self, place: SchemaPlace) -> Any:
         """The value at a place; `None` if there is none."""
         try:
             return follow(self.files.get(place.path), place.parts)
@@ -370,8 +370,8 @@ class _Collector:
         keys_by_place: dict[SchemaPlace, set[str]] = {}
         referred: set[SchemaPlace] = set()
         for path, value in self.files.items():
-            for ref in dict.fromkeys(refs_anywhere(value)):
-                for target_place in self.addresses.targets(SchemaPlace(path, ()), ref):
+            for ref in dict.fromkeys(find_refs_anywhere(value)):
+                for target_place in self.addresses.find_targets(SchemaPlace(path, ()), ref):
                     referred.add(target_place)
                     for depth, part in enumerate(target_place.parts):
                         around = SchemaPlace(target_place.path, target_place.parts[:depth])
@@ -381,7 +381,7 @@ class _Collector:
     def _name_of(self, place: SchemaPlace) -> str:
         """A name for a place without one: the title or file name of a root, otherwise the keys of its path."""
         if place.parts:
-            words = "".join(map(class_name, telling(place.parts)))
+            words = "".join(map(class_name, filter_steps(place.parts)))
             return words or self._name_of(SchemaPlace(place.path, ())) + class_name(place.parts[-1])
         title = str(self.files[place.path].get("title", ""))
         is_name = any(map(str.isalnum, title)) and len(title) <= LONGEST_TITLE
@@ -400,7 +400,7 @@ class _Collector:
                 self._claim(place, "root", self._name_of(place))
                 definitions[place.at] = root
 
-    def _root(self, roots: Mapping[str, Schema]) -> Schema:
+    def _make_root(self, roots: Mapping[str, Schema]) -> Schema:
         """The keywords of the only root: those of an envelope or a reference, otherwise a reference to its type. Empty for several
         roots.
         """
@@ -413,7 +413,7 @@ class _Collector:
         name = self.named.get(SchemaPlace(candidates[0], ()))
         if name is None:
             return root
-        return {**{key: root[key] for key in ("title", "description") if key in root}, "$ref": reference_to(name)}
+        return {**{key: root[key] for key in ("title", "description") if key in root}, "$ref": write_reference(name)}
 
     def _is_typed(self, path: str) -> bool:
         """Whether a root has assertions. Some keywords are common in other documents, too: they count only beside `$schema`."""
@@ -428,10 +428,10 @@ class _Collector:
 
     def _write(self, place: SchemaPlace) -> Schema:
         """The schema at a place, as a definition."""
-        schema = _as_object(self._modern(place, self._at(place)))
+        schema = _as_object(self._modernize(place, self._get_value(place)))
         return {key: value for key, value in schema.items() if key not in (MIGRATION, DECLARING)}
 
-    def _modern(self, place: SchemaPlace, schema: Any) -> Any:
+    def _modernize(self, place: SchemaPlace, schema: Any) -> Any:
         """A schema converted to keywords of 2020-12 and local references, without its definitions; its branches are objects."""
         if not is_object(schema):
             return schema
@@ -440,7 +440,7 @@ class _Collector:
         def convert(keys: tuple[str, ...], child: Any) -> Any:
             inner = place.descend(*keys)
             is_taken = inner in self.named and inner not in self.members  # a reference takes its stead
-            converted = {"$ref": reference_to(self.named[inner])} if is_taken else self._modern(inner, child)
+            converted = {"$ref": write_reference(self.named[inner])} if is_taken else self._modernize(inner, child)
             return _as_object(converted) if is_array(own[keys[0]]) else converted
 
         result = map_subschemas(own, convert)
@@ -453,10 +453,10 @@ class _Collector:
         if result.get("format") == "absolute-path":
             result.setdefault("pattern", ABSOLUTE_PATH)  # so that every judge agrees
         counts_evaluated = "else" in result and self._counts_evaluated
-        return modern(result, self.addresses.find_resource(place).draft, counts_evaluated=counts_evaluated)
+        return modernize(result, self.addresses.find_resource(place).draft, counts_evaluated=counts_evaluated)
 
 
-def _kind(schema: object, passing_keys: set[str]) -> str:
+def _classify(schema: object, passing_keys: set[str]) -> str:
     """The kind of a member of `$defs`: `schema`, `group` (of schemas), or `mixed` if neither fits.
 
     It is a group if it has no keyword and only schemas, or if references pass through it and it has only schemas. The target of a
@@ -509,7 +509,7 @@ def _measure(schema: Schema) -> None:
         *(pattern_properties if is_object(pattern_properties) else ()),
     ]
     for pattern in patterns:
-        spend(size(pattern))
+        spend(estimate_size(pattern))
 
 
 def _marks_method(schema: object) -> bool:
@@ -517,7 +517,7 @@ def _marks_method(schema: object) -> bool:
     if not is_object(schema):
         return False
     properties = schema.get("properties", {})
-    return "x-method" in schema or (is_object(properties) and constant(properties.get("method")) is not None)
+    return "x-method" in schema or (is_object(properties) and find_constant(properties.get("method")) is not None)
 
 
 _WEAK = ("format", "contentEncoding", "contentMediaType", "contentSchema", "dependencies", "additionalItems")
@@ -538,11 +538,11 @@ def _carries_messages(schema: object, definitions: Mapping[str, Any], visited: f
     if schema.get("x-docs-ignore") is True or "jsonrpc" in schema.get("properties", {}):
         return True
     if "$ref" in schema:
-        name = target(schema["$ref"])
+        name = read_reference(schema["$ref"])
         return name not in visited and _carries_messages(definitions.get(name), definitions, visited | {name})
     if any(_carries_messages(part, definitions, visited) for part in schema.get("allOf", ())):
         return True
-    union = branches_of(schema)
+    union = find_branches(schema)
     if union is not None:
         others = [branch for branch in union[1] if not _carries_messages(branch, definitions, visited)]
         return len(others) < len(union[1]) and all(map(_is_any_batch, others))
@@ -569,7 +569,7 @@ def _is_text(schema: Schema, keyword: str) -> bool:
 def _refuse_loops(definitions: Mapping[str, Schema], origins: Mapping[str, str]) -> None:
     """Raise `Faults` for definitions that refer to themselves without passing through a property or an item."""
     edges = {
-        name: [other for other in depths_in_place(schema) if other is not None and other in definitions]
+        name: [other for other in measure_depths(schema) if other is not None and other in definitions]
         for name, schema in definitions.items()
     }
     position = {name: index for index, name in enumerate(definitions)}

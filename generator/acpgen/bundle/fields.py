@@ -69,7 +69,7 @@ def narrow_inherited(name: str, schemas: Schemas, shared: Collection[str], join:
                 type_["allOf"] = [*theirs, *type_.get("allOf", ())]
                 schemas.forget()
                 yield own.referred.owner
-            elif theirs and all(map(_is_record, (own, *map(schemas.node, theirs)))):
+            elif theirs and all(map(_is_record, (own, *map(schemas.make_node, theirs)))):
                 joint_type = join(name, field, {"allOf": [own.schema, *theirs]}, node.at)
                 part.says["properties"][field] = _with_type(node, own, joint_type)
                 schemas.forget()

@@ -11,29 +11,37 @@ from acpgen import ir
 from acpgen.bundle.collect import Collected
 from acpgen.bundle.faults import NAME_COLLISION, report_unused_name
 from acpgen.bundle.fields import narrow_inherited, needs_name, without_null
-from acpgen.bundle.variants import find_owned_bodies, is_mergeable, merge, merge_body, without
+from acpgen.bundle.variants import find_owned_bodies, is_mergeable, merge, merge_body, subtract_body
 from acpgen.errors import Fault, Faults
 from acpgen.input.drafts import restore_keywords
 from acpgen.input.equality import is_equal
 from acpgen.input.keywords import OF_FIELDS
 from acpgen.input.schema_nodes import OBJECTS, Node, ObjectShape, Schemas
-from acpgen.input.step_budget import working_on
-from acpgen.input.tagged_unions import Tagged, branches_of, lone_reference, recognise
-from acpgen.input.walk import Schema, asserts, demands, is_object, reachable, references, select_assertions
-from acpgen.methods.discovery import bind, find_calls, payloads
+from acpgen.input.step_budget import set_place
+from acpgen.input.tagged_unions import Tagged, find_branches, find_lone_reference, recognise
+from acpgen.input.walk import (
+    Schema,
+    asserts,
+    find_reachable,
+    is_object,
+    list_references,
+    select_assertions,
+    strip_prose,
+)
+from acpgen.methods.discovery import bind, find_calls, list_payloads
 from acpgen.methods.profile import Profile
 from acpgen.naming.identifiers import class_name, spell_out
 from acpgen.naming.name_overrides import ChosenNames, NamedPlaces
 from acpgen.naming.qualifiers import (
     ORDINALS,
+    join_members,
     join_words,
-    labels,
     list_alternatives,
-    members,
-    names_of_branch,
+    list_branch_names,
+    make_labels,
     without_stutter,
 )
-from acpgen.pointers import escape, reference_to
+from acpgen.pointers import escape, write_reference
 
 MOST_VARIANTS: Final = 32
 """The maximum number of variants that unions in the branches of a union add to it, beside its own branches."""
@@ -66,7 +74,7 @@ class Bundler:
         self.is_apart = is_apart
         self.envelope: Final = profile.envelope
         self.calls = find_calls(self.nodes, profile)
-        self.payloads = payloads(self.calls)
+        self.payloads = list_payloads(self.calls)
         self.methods: tuple[ir.Method, ...] = ()
         self.shared_types: set[str] = set()
         self.roots: dict[str, str] = {}
@@ -82,13 +90,13 @@ class Bundler:
         self.unions: dict[str, Tagged | None] = {}
         self.tagged: Mapping[str, Tagged | None] = {}
         self.names = {class_name(name): name for name in reversed(self.order)}
-        self.demands = {name: demands(schema) for name, schema in self.definitions.items()}
+        self.demands = {name: strip_prose(schema) for name, schema in self.definitions.items()}
 
     def run(self) -> None:
-        framing = frames(self.definitions)
-        sorted_names = sorted((name for name in self.order if name not in framing), key=self._position)
+        framing = find_frames(self.definitions)
+        sorted_names = sorted((name for name in self.order if name not in framing), key=self._find_position)
         for name in sorted_names:  # so that no name depends on the order of files and keys
-            working_on(self.origins[name])
+            set_place(self.origins[name])
             self.definitions[name] = self._name_inline(name, class_name(name), self.nodes[name])
         self.nodes = Schemas(self.definitions, self.origins)
         for name in sorted_names:
@@ -102,21 +110,21 @@ class Bundler:
             alone = {*framing, *(name for name, schema in self.definitions.items() if "x-method" in schema)}
             alone.update(name for method in self.methods for name in (method.params, method.result) if name is not None)
             self.bodies, depths = find_owned_bodies(self.nodes, self.root, framing=framing, alone=alone)
-        for name in sorted(self.definitions, key=lambda name: (depths.get(name, 0), self._position(name))):
+        for name in sorted(self.definitions, key=lambda name: (depths.get(name, 0), self._find_position(name))):
             if name not in framing and name not in self.distributed:
                 self._distribute(name)
         self.tagged = {
-            name: self._recognise(self.nodes.node(schema, self.origins[name]))
+            name: self._recognise(self.nodes.make_node(schema, self.origins[name]))
             for name, schema in self.definitions.items()
             if name not in framing
         }
-        self.faults += self.places.counting()
+        self.faults += self.places.check_indexes()
         self.unused = self.places.find_unused()
         self.faults.extend(report_unused_name(key, hint) for key, hint in self.unused.items() if key not in self.shared)
         if self.faults:
             raise Faults(fault.move_to(restore_keywords(fault.at, self.files)) for fault in self.faults)
 
-    def _position(self, name: str) -> tuple[tuple[int, str], ...]:
+    def _find_position(self, name: str) -> tuple[tuple[int, str], ...]:
         """The sort key of a definition's place: alphabetical, with array indices compared as numbers."""
         steps = self.origins[name].split("/")
         return tuple((int(step), "") if step.isdecimal() else (0, step) for step in steps)
@@ -142,8 +150,10 @@ class Bundler:
         """
         preferred = list(dict.fromkeys(candidates))
         chosen_name = self.places.name(at, preferred[0]) or schema.get("x-name")
-        body, node = demands(schema), self.nodes.node(schema, at)
-        names: Iterable[str] = chain(preferred[:1], members(node), preferred[1:], list_alternatives(preferred[0], node))
+        body, node = strip_prose(schema), self.nodes.make_node(schema, at)
+        names: Iterable[str] = chain(
+            preferred[:1], join_members(node), preferred[1:], list_alternatives(preferred[0], node)
+        )
         if isinstance(chosen_name, str):
             names = preferred = [chosen_name]
         for name in names:
@@ -165,7 +175,7 @@ class Bundler:
     def _join_types(self, owner: str, field_name: str, schema: Schema, at: str) -> Schema:
         """Make a schema that joins two types of a field a definition of its own; return a reference to it."""
         name, _ = self._add(owner, [f"{class_name(owner)}{class_name(field_name)}"], schema, at)
-        return {"$ref": reference_to(name)}
+        return {"$ref": write_reference(name)}
 
     # --- inline things of fields ---
 
@@ -180,7 +190,7 @@ class Bundler:
         tagged = self._recognise(node)
         self.places.mark_variants(owner, node, tagged)
         for keyword in ("allOf", "anyOf", "oneOf"):
-            if words := self._words(node, keyword, tagged):
+            if words := self._find_words(node, keyword, tagged):
                 schema[keyword] = [
                     self._name_branch(owner, base, branch, word, apart) if is_object(branch.schema) else branch.schema
                     for branch, word in zip(node.get_subschemas(keyword), words, strict=True)
@@ -206,12 +216,12 @@ class Bundler:
             self.unions[node.at] = None if tagged is None else tagged.select(own)
         return None if node.union is None else self.unions[node.at]
 
-    def _words(self, node: Node, keyword: str, tagged: Tagged | None = None) -> list[str]:
+    def _find_words(self, node: Node, keyword: str, tagged: Tagged | None = None) -> list[str]:
         """A word for each branch of a schema, for names; empty words if no branch needs a name."""
         branches = node.get_subschemas(keyword)
         if all(branch.reference is not None or not is_object(branch.schema) for branch in branches):
             return [""] * len(branches)
-        return labels(branches, tagged if node.union is not None and node.union[0] == keyword else None)
+        return make_labels(branches, tagged if node.union is not None and node.union[0] == keyword else None)
 
     def _name_fields(self, owner: str, base: str, node: Node, schema: Schema, apart: str) -> None:
         """Name inline schemas of fields in alphabetical order, and list the new definitions in the order of the fields."""
@@ -256,14 +266,14 @@ class Bundler:
             body = {key: value for key, value in rest.items() if not _is_of_field(key)}
             name, is_new = self._add(owner, payload or candidates, body, node.at)
             if is_new:
-                self.definitions[name] = self._name_inline(name, class_name(name), self.nodes.node(body, node.at))
+                self.definitions[name] = self._name_inline(name, class_name(name), self.nodes.make_node(body, node.at))
             of_field = {key: value for key, value in node.says.items() if _is_of_field(key) or key == "description"}
-            reference = {"$ref": reference_to(name)}
+            reference = {"$ref": write_reference(name)}
             return {**of_field, "anyOf": [reference, {"type": "null"}]} if nullable else {**of_field, **reference}
         schema = dict(node.says)
         self._name_parts(owner, candidates[0], node, schema)
         for keyword in ("anyOf", "oneOf", "allOf"):
-            if words := self._words(node, keyword):
+            if words := self._find_words(node, keyword):
                 schema[keyword] = [
                     self._name_inner_schemas(owner, (candidates[0], f"{word}{candidates[0]}", *candidates[1:]), branch)
                     for branch, word in zip(node.get_subschemas(keyword), words, strict=True)
@@ -274,10 +284,10 @@ class Bundler:
 
     def _distribute(self, name: str) -> None:
         """Make every branch of the object union `name` a self-contained definition."""
-        working_on(self.origins[name])
+        set_place(self.origins[name])
         self.distributed.add(name)
         own = self.nodes[name]
-        node = self.nodes.node(self._expand(own.says), own.at)
+        node = self.nodes.make_node(self._expand(own.says), own.at)
         if node.union is None or "unevaluatedProperties" in node.says:
             return
         keyword, branches = node.union
@@ -304,34 +314,36 @@ class Bundler:
         if node.says[keyword] is not own.says.get(keyword):  # they stand in a part
             self.unions.pop(own.at, None)
         tagged = self._recognise(node)
-        words = labels(branches, tagged)
+        words = make_labels(branches, tagged)
         after = {key: value for key, value in node.says.items() if key not in base or key == "type"}
         if base:
             after["type"] = "object"
         after[keyword] = [
-            self._branch(name, tagged, index, words[index], merged_branches[index], branch)
+            self._hoist_branch(name, tagged, index, words[index], merged_branches[index], branch)
             for index, branch in enumerate(branches)
         ]
         self.definitions[name] = after
 
     def _narrows(self, base: Schema, branches: list[Node]) -> bool:
         """Whether the branches of a union only narrow the object beside them, by its fields' schemas or presence, and are not variants."""
-        object_ = self.nodes.node(base).shape
+        object_ = self.nodes.make_node(base).shape
         if not object_.properties or not all(branch.narrows(object_.properties) for branch in branches):
             return False
-        shapes = [self.nodes.node({"allOf": [base, branch.schema]}).shape for branch in branches]
+        shapes = [self.nodes.make_node({"allOf": [base, branch.schema]}).shape for branch in branches]
         tagged = recognise(shapes)
         return tagged is None or len(tagged.first_tags) < len(branches)
 
-    def _branch(self, union: str, tagged: Tagged | None, index: int, word: str, whole: Schema, branch: Node) -> Schema:
+    def _hoist_branch(
+        self, union: str, tagged: Tagged | None, index: int, word: str, whole: Schema, branch: Node
+    ) -> Schema:
         """The branch of a union as a reference to its variant. `whole` is what the variant demands, `branch` the branch in the source."""
         at = f"{self.origins[union]}/{'/'.join(branch.keys)}"
-        alone = lone_reference({key: value for key, value in whole.items() if key != "not"})
+        alone = find_lone_reference({key: value for key, value in whole.items() if key != "not"})
         role = "default"
         base = class_name(union)
         candidates: list[str]
         if tagged is None:
-            candidates = names_of_branch(base, word, is_keyed=at in self.places.keyed)
+            candidates = list_branch_names(base, word, is_keyed=at in self.places.keyed)
         elif index == tagged.fallback:
             role, candidates = "fallback", [f"Unknown{base}", f"{base}Fallback"]
         else:
@@ -345,10 +357,10 @@ class Bundler:
             body = self._take_body(union, index, whole, branch, candidates, at)
         if body is not None:
             retained_keywords = {key: value for key, value in branch.says.items() if not asserts(key) or key == "not"}
-            return {**retained_keywords, "$ref": reference_to(body)}
-        variant = self.nodes.node(whole, at)
-        if role == "fallback" and branches_of(self._expand(whole)) is not None:
-            return self._fallback_shapes(union, candidates, whole, at)
+            return {**retained_keywords, "$ref": write_reference(body)}
+        variant = self.nodes.make_node(whole, at)
+        if role == "fallback" and find_branches(self._expand(whole)) is not None:
+            return self._split_fallback(union, candidates, whole, at)
         if role == "variant" and not self.is_apart:
             candidates = [*without_stutter(word, base, variant), *candidates]
         name, is_new = self._add(union, candidates, {key: v for key, v in whole.items() if key != "title"}, at)
@@ -362,7 +374,7 @@ class Bundler:
         annotations.pop("x-name", None)
         if tagged is not None and index == tagged.default and "title" in whole:
             annotations["title"] = whole["title"]  # which may be its tag, written out
-        return {**annotations, "$ref": reference_to(name)}
+        return {**annotations, "$ref": write_reference(name)}
 
     # --- variants that are their bodies ---
 
@@ -378,11 +390,11 @@ class Bundler:
             return None
         if "x-name" in branch.says or self.places.name(at, candidates[0]) is not None:
             return None
-        rest = {key: value for key, value in without(whole, body).items() if key not in ("not", "title")}
+        rest = {key: value for key, value in subtract_body(whole, body).items() if key not in ("not", "title")}
         schema = merge_body(self.definitions[body], rest, self.sources)
         if schema is None or not self.nodes[body].shape.is_object:
             return None
-        own = without(branch.says, body).get("properties", {})
+        own = subtract_body(branch.says, body).get("properties", {})
         for name in rest.get("properties", {}):
             if name not in self.definitions[body].get("properties", {}):
                 place = at if name in own else self.origins[union]
@@ -396,21 +408,21 @@ class Bundler:
         self._distribute(body)
         return body
 
-    def _fallback_shapes(self, union: str, candidates: list[str], whole: Schema, at: str) -> Schema:
+    def _split_fallback(self, union: str, candidates: list[str], whole: Schema, at: str) -> Schema:
         """Split a fallback that is itself a union: one record for the common part of its shapes, and one below it for each shape."""
-        node = self.nodes.node(self._expand(whole), at)
+        node = self.nodes.make_node(self._expand(whole), at)
         assert node.union is not None
         keyword, shapes = node.union
         common = {key: value for key, value in node.says.items() if key not in (keyword, "title")}
         name, _ = self._add(union, candidates, common, at)
         self.sources[name] = common
         references: list[Schema] = []
-        for shape, title in zip(shapes, labels(shapes, None), strict=True):
-            schema = merge({"type": "object", "allOf": [{"$ref": reference_to(name)}]}, shape.schema, self.sources)
+        for shape, title in zip(shapes, make_labels(shapes, None), strict=True):
+            schema = merge({"type": "object", "allOf": [{"$ref": write_reference(name)}]}, shape.schema, self.sources)
             schema.pop("title", None)
             below, _ = self._add(name, [f"{title}{class_name(name)}"], schema, shape.at)
             self.sources[below] = schema
-            references.append({"$ref": reference_to(below)})
+            references.append({"$ref": write_reference(below)})
         description = {key: value for key, value in whole.items() if key == "description"}
         return {**description, keyword: references}
 
@@ -418,11 +430,11 @@ class Bundler:
         """Name the inline objects among branches that are not self-contained."""
         base, branches = class_name(union.owner), [branch.schema for branch in union.get_subschemas(keyword)]
         for index, (branch, word) in enumerate(
-            zip(union.get_subschemas(keyword), labels(union.get_subschemas(keyword), None), strict=True)
+            zip(union.get_subschemas(keyword), make_labels(union.get_subschemas(keyword), None), strict=True)
         ):
             if not is_object(branch.schema) or branch.reference is not None or not needs_name(branch):
                 continue
-            keys = [*self.places.keys(branch.at), join_words(word, base)] if self.places.names else []
+            keys = [*self.places.list_keys(branch.at), join_words(word, base)] if self.places.names else []
             is_asked_for = "x-name" in branch.says or self.places.names.find(keys) is not None
             is_joined = branch.kinds == OBJECTS and "allOf" in branch.says
             if not (is_of_objects or is_asked_for or is_joined or branch.says.get("properties")):
@@ -430,11 +442,11 @@ class Bundler:
             schema = {**branch.schema}
             if "type" in union.says:
                 schema.setdefault("type", union.says["type"])  # which alone would say nothing of the branch's name
-            names = names_of_branch(base, word, is_keyed=branch.at in self.places.keyed)
+            names = list_branch_names(base, word, is_keyed=branch.at in self.places.keyed)
             definition_name, is_new = self._add(union.owner, names, schema, branch.at)
             if is_new:
                 self.sources[definition_name] = schema
-            branches[index] = {"$ref": reference_to(definition_name)}
+            branches[index] = {"$ref": write_reference(definition_name)}
         self.definitions[union.owner] = {**union.says, keyword: branches}
 
     def _expand(self, schema: Schema, expanded_names: set[str] | None = None) -> Schema:
@@ -450,13 +462,13 @@ class Bundler:
             parts.append({"$ref": node.pop("$ref")})
         remaining_parts: list[Schema] = []
         for part in parts:
-            reference = lone_reference(part)
+            reference = find_lone_reference(part)
             if reference is not None and reference in expanded_names:
                 continue
             expanded_names.update([reference] if reference is not None else [])
             source = self.sources[reference] if reference is not None else part
             if reference is not None and not _holds_union(self.nodes[reference]):
-                remaining_parts.append({"$ref": reference_to(reference)} if is_mergeable(node, source) else part)
+                remaining_parts.append({"$ref": write_reference(reference)} if is_mergeable(node, source) else part)
                 continue
             inner = _without_branch_names(self._expand(source, expanded_names))
             if is_mergeable(node, source) and is_mergeable(node, inner):
@@ -470,7 +482,7 @@ class Bundler:
         return node
 
 
-def frames(definitions: Mapping[str, Schema]) -> frozenset[str]:
+def find_frames(definitions: Mapping[str, Schema]) -> frozenset[str]:
     """The definitions that only describe the framing of messages: marked `x-docs-ignore`, without a method, and referenced only by each
     other.
     """
@@ -478,7 +490,7 @@ def frames(definitions: Mapping[str, Schema]) -> frozenset[str]:
         name for name, schema in definitions.items() if schema.get("x-docs-ignore") and "x-method" not in schema
     }
     others = [name for name in definitions if name not in framing_names] if framing_names else []
-    referred = reachable(others, lambda name: framing_names.intersection(references(definitions[name])))
+    referred = find_reachable(others, lambda name: framing_names.intersection(list_references(definitions[name])))
     return frozenset(framing_names - referred.keys())
 
 
@@ -489,7 +501,7 @@ def _holds_union(node: Node) -> bool:
 
 def _without_branch_names(schema: Schema) -> Schema:
     """A union's schema without `x-name` of its branches, which only applies in the union that declares them."""
-    keyword, branches = branches_of(schema) or ("", [])
+    keyword, branches = find_branches(schema) or ("", [])
     unnamed = [
         {key: value for key, value in branch.items() if key != "x-name"} if is_object(branch) else branch
         for branch in branches

@@ -7,15 +7,15 @@ from typing import Any, Final, TypeAlias
 
 from acpgen.input.equality import is_equal
 from acpgen.input.schema_nodes import Node, Schemas
-from acpgen.input.tagged_unions import Tag, Tagged, constants, find_own_tag
-from acpgen.input.walk import Schema, is_object, leading_to, map_subschemas, references
-from acpgen.pointers import reference_to, target
+from acpgen.input.tagged_unions import Tag, Tagged, find_own_tag, list_constants
+from acpgen.input.walk import Schema, find_sources, is_array, is_object, list_references, map_subschemas
+from acpgen.pointers import read_reference, write_reference
 
 Unions: TypeAlias = Mapping[str, Tagged | None]
 """The tagged union that each definition is, if any, as in the bundle."""
 
 
-def of_receivers(
+def make_receiver_definitions(
     definitions: Mapping[str, Schema],
     unions: Unions,
     tolerated: Collection[str],
@@ -31,22 +31,27 @@ def of_receivers(
     exact = _Exact(definitions, tolerated)
     receiving: dict[str, Schema] = {}
     for name in (name for name in definitions if name in exact.leading):
-        one = schemas.node(exact.restore_exact(definitions[name]))
+        is_apart = unions.get(name) is not None or name in tolerated
+        one = schemas.make_node(exact.restore_exact(definitions[name], is_apart=is_apart))
         receiving[name] = _with_own_tags(one, unions.get(name), exact.leading)
         if name in tolerated:
-            receiving[name] = _open_union(schemas.node(receiving[name]), unions.get(name), names.get(name))
+            receiving[name] = _open_union(schemas.make_node(receiving[name]), unions.get(name), names.get(name))
     for name, fallback in names.items():
         tagged = unions.get(name) if fallback not in definitions else None
         if tagged is not None and name in tolerated:
-            receiving[fallback] = _fallback(tagged, schemas[name].branches)
+            receiving[fallback] = _make_fallback(tagged, schemas[name].branches)
         elif tagged is not None:
             branches = schemas[name].branches
             place = tagged.fallback if tagged.fallback is not None else tagged.default
             other = {"allOf": [branches[place].schema]} if place is not None else {}
-            fields = {**_leniency(branches), tagged.tag: {"type": "string"}}
+            fields = {**_collect_leniency(branches), tagged.tag: {"type": "string"}}
             receiving[fallback] = {**other, "type": "object", "properties": fields, "required": [tagged.tag]}
     changed_definitions = {name: one for name, one in receiving.items() if one != definitions.get(name)}
     return {**changed_definitions, **exact.definitions}
+
+
+_MOST_REPEATED: Final = 3
+"""How deep a `oneOf` may lie directly in others whose exact branches are told apart: each of these is repeated four times."""
 
 
 class _Exact:
@@ -54,24 +59,41 @@ class _Exact:
 
     def __init__(self, definitions: Mapping[str, Schema], opened: Collection[str]) -> None:
         self.definitions: Final[dict[str, Schema]] = {}
-        self.leading: Final = leading_to(opened, {name: references(one) for name, one in definitions.items()}).keys()
+        self.leading: Final = find_sources(
+            opened, {name: list_references(one) for name, one in definitions.items()}
+        ).keys()
         """The definitions that lead to what is opened."""
         self._published: Final = definitions
+        self._depth = 0
+        """In how many unions the schema lies that is being changed, which are repeated."""
 
-    def restore_exact(self, schema: Any, *, is_inside: bool = False) -> Any:
-        """A schema whose exclusions and conditions refer to exact definitions."""
+    def restore_exact(self, schema: Any, *, is_inside: bool = False, is_apart: bool = False) -> Any:
+        """A schema whose exclusions and conditions refer to exact definitions.
+
+        Of a `oneOf` the exact branches alone exclude one another, unless it `is_apart`: by its tags or constants.
+        """
         if not is_object(schema):
             return schema
+        union = {"oneOf": schema["oneOf"]} if is_array(schema.get("oneOf")) else {}
+        if not (is_inside or is_apart) and not self.leading.isdisjoint(list_references(union)):
+            whole = self.restore_exact({key: value for key, value in schema.items() if key != "oneOf"})
+            self._depth += 1
+            received, exact = self.restore_exact(union, is_apart=True), self.restore_exact(union, is_inside=True)
+            self._depth -= 1
+            parts = [{"anyOf": received["oneOf"]}]
+            if self._depth < _MOST_REPEATED:
+                parts.append({"if": {"anyOf": exact["oneOf"], "not": exact}, "then": received})
+            return {**whole, "allOf": [*whole.get("allOf", ()), *parts]}
         result = map_subschemas(
             schema, lambda keys, one: self.restore_exact(one, is_inside=is_inside or keys[0] in ("not", "if"))
         )
-        name = target(schema["$ref"]) if is_inside and isinstance(schema.get("$ref"), str) else ""
+        name = read_reference(schema["$ref"]) if is_inside and isinstance(schema.get("$ref"), str) else ""
         if name in self.leading:
             exact = f"{name} (exact)"
             if exact not in self.definitions:
                 self.definitions[exact] = {}  # until it is made
                 self.definitions[exact] = self.restore_exact(self._published[name], is_inside=True)
-            result["$ref"] = reference_to(exact)
+            result["$ref"] = write_reference(exact)
         return result
 
 
@@ -80,15 +102,15 @@ def _open_union(union: Node, tagged: Tagged | None, fallback: str | None) -> Sch
     rest = {key: value for key, value in union.says.items() if key not in ("anyOf", "oneOf", "enum")}
     branches = [branch.schema for branch in union.branches] or [{"enum": union.says["enum"]}]
     if tagged is None:
-        values = [value for branch in branches for value in constants(branch) or ()]
+        values = [value for branch in branches for value in list_constants(branch) or ()]
         return {**rest, "anyOf": [*branches, {"type": "string" if isinstance(values[0], str) else "integer"}]}
     if tagged.fallback is not None:
         return {**rest, "anyOf": branches}
-    other = {"$ref": reference_to(fallback)} if fallback else _fallback(tagged, union.branches)
+    other = {"$ref": write_reference(fallback)} if fallback else _make_fallback(tagged, union.branches)
     return {**rest, "anyOf": [*branches, other]}
 
 
-def _leniency(branches: list[Node]) -> dict[str, Schema]:
+def _collect_leniency(branches: list[Node]) -> dict[str, Schema]:
     """The leniency keywords of the fields of a union's branches: they also apply to its fallback."""
     fields: dict[str, Schema] = {}
     for branch in branches:
@@ -113,7 +135,7 @@ def _with_own_tags(union: Node, tagged: Tagged | None, leading: Collection[str])
     return {**union.says, union.union[0]: branches}
 
 
-def common_fields(branches: list[Node], tag: str) -> tuple[dict[str, Node], list[str]]:
+def find_common_fields(branches: list[Node], tag: str) -> tuple[dict[str, Node], list[str]]:
     """The properties that all branches declare with the same schema, and those of them that all require."""
     shapes = [branch.shape for branch in branches]
     common = {
@@ -127,8 +149,8 @@ def common_fields(branches: list[Node], tag: str) -> tuple[dict[str, Node], list
     return common, [name for name in common if all(name in shape.required for shape in shapes)]
 
 
-def _fallback(tagged: Tagged, branches: list[Node]) -> Schema:
-    common, required = common_fields([branches[index] for index in tagged.own_branches], tagged.tag)
+def _make_fallback(tagged: Tagged, branches: list[Node]) -> Schema:
+    common, required = find_common_fields([branches[index] for index in tagged.own_branches], tagged.tag)
     own = find_own_tag(tagged, branches[tagged.default]) if tagged.default is not None else None
     tags = [*(tag for _, tag in tagged.variants), *([own] if own is not None else [])]
     return {

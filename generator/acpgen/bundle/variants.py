@@ -13,14 +13,15 @@ from typing import Any, Final
 from acpgen.input.equality import is_equal
 from acpgen.input.schema_nodes import Schemas
 from acpgen.input.step_budget import spend
-from acpgen.input.tagged_unions import branches_of, constant, lone_reference, types_of
+from acpgen.input.tagged_unions import find_branches, find_constant, find_lone_reference, list_types
 from acpgen.input.walk import (
     Schema,
     asserts,
+    find_cycles,
+    find_reachable,
     is_array,
     is_object,
-    reachable,
-    references,
+    list_references,
     select_annotations,
     select_assertions,
 )
@@ -33,24 +34,37 @@ def find_owned_bodies(
 
     `framing` definitions own nothing; those in `alone` have no owner.
     """
-    count = Counter(name for schema in (root, *schemas.written.values()) for name in references(schema))
+    edges = {name: [*list_references(one)] for name, one in schemas.written.items()}
+    of_root = [*list_references(root)]
+    count = Counter(name for names in (of_root, *edges.values()) for name in names)
+    has_owner = {*edges} - _entries(edges, of_root) - {*alone}
     branches: dict[str, tuple[str, int]] = {}
     for union, node in schemas.items():
         for index, branch in enumerate(node.branches if union not in framing else ()):
             bodies = [part.reference for part in branch.parts if part.reference is not None]
-            if len(bodies) == 1 and bodies[0] != union and count[bodies[0]] == 1 and bodies[0] not in alone:
+            if len(bodies) == 1 and bodies[0] != union and count[bodies[0]] == 1 and bodies[0] in has_owner:
                 branches[bodies[0]] = (union, index)
-    above = {name: reachable([name], lambda one: [branches[one][0]] if one in branches else []) for name in branches}
+    above = {
+        name: find_reachable([name], lambda one: [branches[one][0]] if one in branches else []) for name in branches
+    }
     depths = {name: len(each) - 1 for name, each in above.items() if any(one not in branches for one in each)}
     return {branches[name]: name for name in depths}, depths
 
 
-def without(whole: Schema, body: str) -> Schema:
+def _entries(edges: Mapping[str, Collection[str]], of_root: Collection[str]) -> frozenset[str]:
+    """The definitions to which nothing leads but what they lead to themselves: a message may be each of them, without a tag."""
+    components = {name: number for number, names in enumerate(find_cycles(edges)) for name in names}
+    entered = {components[other] for name in edges for other in edges[name] if components[other] != components[name]}
+    entered.update(components[name] for name in of_root)
+    return frozenset(name for name in edges if components[name] not in entered)
+
+
+def subtract_body(whole: Schema, body: str) -> Schema:
     """What a branch demands in addition to its body."""
     rest = {key: value for key, value in whole.items() if key not in ("$ref", "allOf")}
-    if "$ref" in whole and lone_reference({"$ref": whole["$ref"]}) != body:
+    if "$ref" in whole and find_lone_reference({"$ref": whole["$ref"]}) != body:
         rest["$ref"] = whole["$ref"]
-    parts = [part for part in whole.get("allOf", ()) if lone_reference(part) != body]
+    parts = [part for part in whole.get("allOf", ()) if find_lone_reference(part) != body]
     return {**rest, "allOf": parts} if parts else rest
 
 
@@ -59,7 +73,7 @@ def merge_body(body: Schema, rest: Schema, definitions: Mapping[str, Schema]) ->
 
     Annotations of the body take precedence.
     """
-    if not is_mergeable(body, rest) or (branches_of(body) is not None and branches_of(rest) is not None):
+    if not is_mergeable(body, rest) or (find_branches(body) is not None and find_branches(rest) is not None):
         return None
     combined = merge(body, rest, definitions)
     annotation_keywords = {
@@ -77,7 +91,9 @@ def _complete(example: Any, schema: Schema) -> Any:
     """An example of a body completed with the variant's tag; `None` if other required members are missing."""
     if not is_object(example):
         return None
-    tags = {name: value for name, sub in schema.get("properties", {}).items() if (value := constant(sub)) is not None}
+    tags = {
+        name: value for name, sub in schema.get("properties", {}).items() if (value := find_constant(sub)) is not None
+    }
     required = schema.get("required", ())
     whole = {**{name: value for name, value in tags.items() if name in required}, **example}
     return whole if all(name in whole for name in required) else None
@@ -92,7 +108,7 @@ def merge(base: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> Sc
     result = select_annotations(branch)
     result["type"] = "object"
     own, common = branch.get("properties", {}), base.get("properties", {})
-    tags = {name: sub for name, sub in {**common, **own}.items() if constant(sub) is not None}
+    tags = {name: sub for name, sub in {**common, **own}.items() if find_constant(sub) is not None}
     properties = {
         name: _meet(common[name], sub, definitions) if name in common and name in own else sub
         for name, sub in tags.items()
@@ -119,7 +135,7 @@ def merge(base: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> Sc
             elif key == "unevaluatedProperties" and value is True:
                 continue
             elif key == "additionalProperties":
-                result[key] = next(iter(_rests(base, branch)), value)
+                result[key] = next(iter(_list_rests(base, branch)), value)
             elif key in result and not is_equal(result[key], value):
                 result.setdefault("allOf", []).append({key: value})
             else:
@@ -137,10 +153,10 @@ def is_mergeable(one: Schema, other: Schema) -> bool:
     """
     if not _CONDITIONAL.isdisjoint(one) and not _CONDITIONAL.isdisjoint(other):
         return False
-    if not all("object" in types_of(each) for each in (one, other) if "type" in each):
+    if not all("object" in list_types(each) for each in (one, other) if "type" in each):
         return False  # one of them takes no object
     rests, patterns = (
-        _rests(one, other),
+        _list_rests(one, other),
         [each["patternProperties"] for each in (one, other) if "patternProperties" in each],
     )
     if rests and not (is_equal(rests[0], rests[-1]) and (not patterns or is_equal(patterns[0], patterns[-1]))):
@@ -148,7 +164,7 @@ def is_mergeable(one: Schema, other: Schema) -> bool:
     return all(_leaves_alone(first, second) for first, second in ((one, other), (other, one)))
 
 
-def _rests(*schemas: Schema) -> list[Any]:
+def _list_rests(*schemas: Schema) -> list[Any]:
     """The `additionalProperties` of those schemas that restrict them."""
     return [
         each["additionalProperties"] for each in schemas if each.get("additionalProperties", True) not in (True, {})
@@ -184,16 +200,16 @@ def _meet(base: Any, branch: Any, definitions: Mapping[str, Schema]) -> Any:
 
 def _admits_all(demands: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> bool:
     """Whether a schema of types or constants alone certainly accepts all that `branch` accepts, considering only these."""
-    reference = lone_reference(demands)
+    reference = find_lone_reference(demands)
     if reference is not None:
         demands = select_assertions(definitions.get(reference, {}))
     constants = demands.get("enum")
-    if demands.keys() <= {"type", "enum"} and is_array(constants) and constant(branch) is not None:
-        return any(is_equal(constant(branch), value) for value in constants)
+    if demands.keys() <= {"type", "enum"} and is_array(constants) and find_constant(branch) is not None:
+        return any(is_equal(find_constant(branch), value) for value in constants)
     if set(demands) != {"type"}:
         return False
     types = demands["type"] if is_array(demands["type"]) else [demands["type"]]
-    value = constant(branch)
+    value = find_constant(branch)
     if isinstance(value, str):
         return "string" in types
     own = branch.get("type")

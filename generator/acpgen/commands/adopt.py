@@ -10,8 +10,8 @@ import typer
 
 from acpgen.commands import terminal
 from acpgen.commands.output import deliver, require_places
-from acpgen.commands.shared_options import PROTOCOL, current_folder
-from acpgen.errors import Faults, did_you_mean
+from acpgen.commands.shared_options import PROTOCOL, find_current_folder
+from acpgen.errors import Faults, suggest_name
 
 
 def adopt(
@@ -45,28 +45,28 @@ def adopt(
     from acpgen import adopt as adopting
     from acpgen import config
     from acpgen.input.faults import UNKNOWN_NAME
-    from acpgen.input.load import place
+    from acpgen.input.load import display_path
 
     if start and (into is None or dry_run or report is not None):
         raise typer.BadParameter("--start needs --into PROTOCOL, and excludes --dry-run and --report.")
     if keep_as is not None and dry_run:
         raise typer.BadParameter("--keep-as and --dry-run exclude each other.")
     require_places([report])
-    project = config.find(current_folder())
+    project = config.find(find_current_folder())
     schema = project.root / project.schema
     if keep_as is not None and into is not None and adopting.is_family(schema, into, project.protocols):
         adopting.save(
             adopting.find_folder(schema, into), adopting.keep_release(file, adopting.find_folder(schema, into), keep_as)
         )
-        terminal.say(f"{place(file)} is kept as release {keep_as} of {into}.")
+        terminal.say(f"{display_path(file)} is kept as release {keep_as} of {into}.")
         return
     if into is None:
         into = adopting.find_nearest(
             file, adopting.find_followers(schema), adopting.find_overlays(schema), project.protocols
         )
     elif into not in (*project.protocols, *adopting.find_followers(schema)):
-        hint = did_you_mean(into, project.protocols) or "Add an output with it to [tool.acpgen.outputs]."
-        raise Faults([UNKNOWN_NAME(at=place(project.file), kind="protocol", name=into, hint=hint)])
+        hint = suggest_name(into, project.protocols) or "Add an output with it to [tool.acpgen.outputs]."
+        raise Faults([UNKNOWN_NAME(at=display_path(project.file), kind="protocol", name=into, hint=hint)])
     releases = adopting.find_folder(schema, into)
     release: Mapping[str, str] = {}
     if keep_as is not None:
@@ -76,7 +76,7 @@ def adopt(
         }
     if start:
         adopting.save(schema / into, {**adopting.start_following(file, schema / into, into), **release})
-        terminal.say(f"{into} follows {place(file)} from now on.")
+        terminal.say(f"{into} follows {display_path(file)} from now on.")
         return
     adoption = adopting.adopt(file, schema / into, into, adopting.find_overlays(schema))
     outcome = adopting.make_report(adoption, into)

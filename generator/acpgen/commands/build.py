@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from acpgen.bundle.faults import UNUSED_NAME, report_unused_name
 from acpgen.commands.project import OutputFolder, Part, Work
 from acpgen.config import docs_inputs
-from acpgen.errors import Fault, Faults, did_you_mean, distinct
+from acpgen.errors import Fault, Faults, drop_duplicates, suggest_name
 from acpgen.files import Change, Files, Tree, diff_lines, is_ours, replace_files, require_folder, write
-from acpgen.files.cache import NO_CACHE, Remarks, find_remarks, hash_all_code, keep_remarks, key_of, place_key
+from acpgen.files.cache import NO_CACHE, Remarks, find_remarks, hash_all_code, keep_remarks, make_key, make_place_key
 from acpgen.input.faults import TOO_DEEP, TOO_MUCH_WORK, UNKNOWN_NAME
-from acpgen.input.load import Source, parse, place, read
+from acpgen.input.load import Source, display_path, parse, read
 from acpgen.meaning.understanding import understand
 from acpgen.methods.faults import UNUSED_RULE
 from acpgen.naming.faults import NAMED_BY_POSITION
@@ -61,7 +61,7 @@ class Outcome:
     def is_drift(self) -> bool:
         return any(not change.is_none for change in self.changes)
 
-    def difference(self) -> Iterator[str]:
+    def list_difference(self) -> Iterator[str]:
         """Yield the lines of a unified diff of all outputs."""
         for tree, change in zip(self.trees, self.changes, strict=True):
             yield from diff_lines(tree, change)
@@ -81,23 +81,23 @@ class _Build:
         self._sources = _read_sources(work)
         self._docs_inputs = read_docs_inputs(work)
         self._code = hash_all_code()
-        self._inputs = {part: self._part_inputs(part) for output in work.outputs for part in output.parts}
+        self._inputs = {part: self._hash_part(part) for output in work.outputs for part in output.parts}
         self._parts: dict[Part, Mapping[str, Any]] = {}
 
     def run(self, *, check: bool) -> Outcome:
         work = self._work
-        inputs = {output.folder: self._output_inputs(output) for output in work.outputs}
+        inputs = {output.folder: self._hash_output(output) for output in work.outputs}
         earlier = {folder: find_remarks(work.cache, folder, inputs[folder]) for folder in inputs}
         fresh = {folder: remarks for folder, remarks in earlier.items() if remarks is not None}
         stale = [output for output in work.outputs if output.folder not in fresh]
         for output in [] if check else stale:  # a folder that an earlier run wrote may have lost its manifest alone
-            if not (output.shared or is_ours(output.folder) or work.cache.has(place_key(output.folder))):
+            if not (output.shared or is_ours(output.folder) or work.cache.has(make_place_key(output.folder))):
                 require_folder(Tree(output.folder, {}, output.root))
         self._find_parts(stale)
-        self._steps = len(_protocols(stale)) + sum(len(output.parts) for output in stale) + 1
-        meanings = self._meanings(stale)
+        self._steps = len(_list_protocols(stale)) + sum(len(output.parts) for output in stale) + 1
+        meanings = self._read_meanings(stale)
         verdicts = self._complete_verdicts(stale, check=check)
-        trees = tuple(self._tree(output, meanings) for output in stale)
+        trees = tuple(self._make_tree(output, meanings) for output in stale)
         if stale:
             self._step("writing")
         changes = write(trees, dry=check)
@@ -106,8 +106,8 @@ class _Build:
                 {tree.folder / path: text.encode() for tree, _ in verdicts for path, text in tree.files.items()}
             )
         if verdicts:
-            inputs |= {output.folder: self._output_inputs(output) for output in stale}
-        remarks = {output.folder: self._remarks(output) for output in stale}
+            inputs |= {output.folder: self._hash_output(output) for output in stale}
+        remarks = {output.folder: self._list_remarks(output) for output in stale}
         for tree, change in zip(trees, changes, strict=True):
             if (not check or change.is_none) and self._code.is_as_it_was:
                 keep_remarks(work.cache, tree, inputs[tree.folder], remarks[tree.folder])
@@ -128,15 +128,15 @@ class _Build:
 
     # --- what earlier runs made ---
 
-    def _output_inputs(self, output: OutputFolder) -> str | None:
+    def _hash_output(self, output: OutputFolder) -> str | None:
         """A hash of all inputs of an output; `None` if its folder is shared, or if a target that is not built in renders a part of it."""
         if output.shared or any(part.target not in BUILT_IN for part in output.parts):
             return None
         beside = self._docs_inputs[output.folder].files if output.folder in self._docs_inputs else ()
         parts = (self._inputs[part] for part in output.parts)
-        return key_of("inputs", *parts, *(text for file in beside for text in file))
+        return make_key("inputs", *parts, *(text for file in beside for text in file))
 
-    def _part_inputs(self, part: Part) -> str:
+    def _hash_part(self, part: Part) -> str:
         """A hash of all inputs of a part."""
         work, source = self._work, self._sources[part.source]
         options = {
@@ -151,7 +151,7 @@ class _Build:
         options_text = json.dumps(options, sort_keys=True, default=repr)
         counts = f"{len(source.files)} {len(source.references)}"
         contents = (text for file in source.files + source.references for text in file)
-        return key_of("part", self._code.digest, options_text, counts, *contents)
+        return make_key("part", self._code.digest, options_text, counts, *contents)
 
     def _find_parts(self, outputs: Iterable[OutputFolder]) -> None:
         """Load the parts whose inputs have not changed from the cache. Documentation parts are skipped: their pages depend on several
@@ -159,11 +159,11 @@ class _Build:
         """
         for part in (part for output in outputs for part in output.parts):
             if part.target in BUILT_IN and not part.is_documented:
-                entry: Any = self._work.cache.find(place_key(part.folder, part.name), self._inputs[part])
+                entry: Any = self._work.cache.find(make_place_key(part.folder, part.name), self._inputs[part])
                 if entry is not None:
                     self._parts[part] = entry
 
-    def _remarks(self, output: OutputFolder) -> Remarks:
+    def _list_remarks(self, output: OutputFolder) -> Remarks:
         """The unenforced keywords of an output's bindings, by protocol, and the notes on its schemas."""
         parts = [(part.label, self._parts[part]) for part in output.parts]
         return {
@@ -173,7 +173,7 @@ class _Build:
 
     # --- what the protocols mean ---
 
-    def _meanings(self, outputs: Sequence[OutputFolder]) -> Mapping[Path, Meaning]:
+    def _read_meanings(self, outputs: Sequence[OutputFolder]) -> Mapping[Path, Meaning]:
         """The meanings of the protocols that have parts to render; of all protocols if names are chosen for all. Raises all `Faults`
         together.
         """
@@ -185,21 +185,21 @@ class _Build:
         require_targets((part.target for part in parts), TARGETS, at=work.at)
         for output in outputs:
             for part in output.parts:
-                self._settings(part, output)
+                self._make_settings(part, output)
         sources = {part.source for part in parts if work.names or part not in self._parts}
         meanings: dict[Path, Meaning] = {}
         faults: list[Fault] = []
-        for part in _protocols(outputs):
+        for part in _list_protocols(outputs):
             self._step(f"reading {part.label}")
             try:
                 if part.source in sources:
                     meanings[part.source] = self._understand(part)
             except Faults as caught:
                 faults.extend(caught.faults)
-        if not faults and {part.label for part in _protocols(outputs)} >= work.protocols:
+        if not faults and {part.label for part in _list_protocols(outputs)} >= work.protocols:
             faults += [report_unused_name(f"{work.names_at}: {key}") for key in _find_unused_names(work, meanings)]
         if faults:
-            raise Faults(distinct(faults))
+            raise Faults(drop_duplicates(faults))
         return meanings
 
     def _understand(self, part: Part) -> Meaning:
@@ -224,7 +224,7 @@ class _Build:
             return
         from acpgen.meaning import method_summary
 
-        labels = {part.source: part.label for part in _protocols(self._work.outputs)}
+        labels = {part.source: part.label for part in _list_protocols(self._work.outputs)}
         for source, meaning in meanings.items():
             yield from method_summary.describe_methods(labels[source], *meaning)
 
@@ -249,7 +249,7 @@ class _Build:
             pairs.append((before, self._docs_inputs[output.folder]))
         return plan_updates(self._work.schema, pairs)
 
-    def _tree(self, output: OutputFolder, meanings: Mapping[Path, Meaning]) -> Tree:
+    def _make_tree(self, output: OutputFolder, meanings: Mapping[Path, Meaning]) -> Tree:
         """The expected files of an output; newly rendered parts are added to `_parts`. Raises `Faults`."""
         files: list[Files] = []
         versions: list[Version] = []
@@ -259,14 +259,16 @@ class _Build:
                 from acpgen.publish.versions import Version
 
                 source, meaning = self._sources[part.source], meanings[part.source]
-                versions.append(Version(*meaning, self._settings(part, output), source.at, source.extends))
-                self._parts[part] = self._part({}, part, meaning)
+                versions.append(Version(*meaning, self._make_settings(part, output), source.locate, source.extends))
+                self._parts[part] = self._make_entry({}, part, meaning)
                 continue
             if part not in self._parts:
                 meaning = meanings[part.source]
-                self._parts[part] = self._part(self._render(part, output, meaning), part, meaning)
+                self._parts[part] = self._make_entry(self._render(part, output, meaning), part, meaning)
                 if part.target in BUILT_IN and self._code.is_as_it_was:
-                    self._work.cache.keep(place_key(part.folder, part.name), {**self._parts[part]}, self._inputs[part])
+                    self._work.cache.keep(
+                        make_place_key(part.folder, part.name), {**self._parts[part]}, self._inputs[part]
+                    )
             files.append(self._parts[part]["files"])
         if versions:
             from acpgen import publish
@@ -278,16 +280,16 @@ class _Build:
                 beside = docs_inputs.parse_material(self._docs_inputs[output.folder])
             files.append(publish.map_texts(publish.make_pages(versions, beside, memory=memory, cache=self._work.cache)))
             self._done += len(versions)
-        return Tree(output.folder, merge(files, place(output.folder)), output.root, shared=output.shared)
+        return Tree(output.folder, merge(files, display_path(output.folder)), output.root, shared=output.shared)
 
-    def _part(self, files: Files, part: Part, meaning: Meaning) -> Mapping[str, Any]:
+    def _make_entry(self, files: Files, part: Part, meaning: Meaning) -> Mapping[str, Any]:
         """The record of a part: its files, what its bindings do not enforce, and notes on what has no effect in its schema."""
         from acpgen.meaning import unenforced
 
-        at, bundle = self._sources[part.source].at, meaning[1]
+        at, bundle = self._sources[part.source].locate, meaning[1]
         gaps: dict[str, dict[str, str]] | None = None
         if part.target == "python":
-            definitions = unenforced.gaps(*meaning).items()
+            definitions = unenforced.find_gaps(*meaning).items()
             gaps = {name: {at(path): reason for path, reason in places.items()} for name, places in definitions}
         notes = [*((note.at, note.join_text()) for note in bundle.notes), *bundle.describe_unread()]
         return {"files": {**files}, "gaps": gaps, "notes": [[at(path), sentence] for path, sentence in notes]}
@@ -296,15 +298,15 @@ class _Build:
         """The files that a target renders. Raises `Faults`, located in the user's file if the work on its schema was stopped."""
         from acpgen.targets.installed import TARGETS
 
-        at, stopped = self._sources[part.source].at, (TOO_DEEP, TOO_MUCH_WORK)
+        at, stopped = self._sources[part.source].locate, (TOO_DEEP, TOO_MUCH_WORK)
         try:
-            return TARGETS[part.target](*meaning, self._settings(part, output))
+            return TARGETS[part.target](*meaning, self._make_settings(part, output))
         except Faults as caught:
             raise Faults(
                 each.move_to(at(each.at)) if each.kind in stopped else each for each in caught.faults
             ) from None
 
-    def _settings(self, part: Part, output: OutputFolder) -> Settings:
+    def _make_settings(self, part: Part, output: OutputFolder) -> Settings:
         """The settings of a part's target. Raises `Faults` for options that the target does not have."""
         from acpgen.targets.installed import with_options
 
@@ -316,16 +318,16 @@ def _read_sources(work: Work) -> Mapping[Path, Source]:
     """Read the schema files of every protocol of the work. Raises `Faults`."""
     faults: list[Fault] = []
     sources: dict[Path, Source] = {}
-    for part in _protocols(work.outputs):
+    for part in _list_protocols(work.outputs):
         if part.protocol is not None and not os.path.exists(part.source):
-            faults.append(_missing(work.at, part.source, part.protocol))
+            faults.append(_report_missing(work.at, part.source, part.protocol))
             continue
         try:
             sources[part.source] = read(part.source, name=part.protocol, references=work.references)
         except Faults as caught:
             faults.extend(caught.faults)
     if faults:
-        raise Faults(distinct(faults))
+        raise Faults(drop_duplicates(faults))
     return sources
 
 
@@ -338,15 +340,15 @@ def read_docs_inputs(work: Work) -> dict[Path, docs_inputs.Files]:
     }
 
 
-def _missing(at: str, source: Path, protocol: str) -> Fault:
+def _report_missing(at: str, source: Path, protocol: str) -> Fault:
     schema = source.parents[protocol.count("/")]
     folders = {path.parent.relative_to(schema).as_posix() for path in schema.rglob("*.json")} - {"."}
     protocols = {folder for folder in folders if not docs_inputs.is_material(f"{folder}/")}
-    hint = did_you_mean(protocol, protocols) or f"Put its schema into {place(source)}/."
+    hint = suggest_name(protocol, protocols) or f"Put its schema into {display_path(source)}/."
     return UNKNOWN_NAME(at=at, kind="protocol", name=protocol, hint=hint)
 
 
-def _protocols(outputs: Iterable[OutputFolder]) -> Sequence[Part]:
+def _list_protocols(outputs: Iterable[OutputFolder]) -> Sequence[Part]:
     """One part of each protocol, in order of first occurrence."""
     first: dict[Path, Part] = {}
     for output in outputs:
@@ -366,4 +368,4 @@ def _locate_fault(fault: Fault, work: Work, source: Source) -> Fault:
         return fault
     if fault.kind in (NAMED_BY_POSITION, UNUSED_NAME):
         return fault.move_to(f"{work.names_at}: {fault.at}")
-    return fault.move_to(source.at(fault.at))
+    return fault.move_to(source.locate(fault.at))

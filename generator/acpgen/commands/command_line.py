@@ -126,7 +126,7 @@ class Group(TyperGroup):
             if type(error).__name__ == "NoArgsIsHelpError":
                 print(error.format_message(), file=sys.stderr)
             else:
-                terminal.show_error(*_refusal(error))
+                terminal.show_error(*_describe_refusal(error))
             sys.exit(2)
         if standalone_mode:
             sys.exit(code or 0)
@@ -144,7 +144,7 @@ def _describe_bad_number(error: Any) -> str:
     return "" if kind is None else f"{error.param.opts[0]}: {details[0]['input']!r} is not {kind}."
 
 
-def _refusal(error: Any) -> tuple[str, str]:
+def _describe_refusal(error: Any) -> tuple[str, str]:
     """The message and the hint of a parse error."""
     message_text = _describe_bad_number(error) or re.sub(r"^Invalid value: ", "", error.format_message())
     message, _, near = message_text.partition(" Did you mean ")

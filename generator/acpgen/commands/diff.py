@@ -14,8 +14,8 @@ from acpgen.commands.shared_options import (
     PROTOCOL,
     Budget,
     Methods,
-    cache_of,
-    references_of,
+    choose_cache,
+    read_references,
 )
 
 
@@ -92,7 +92,7 @@ def diff(
         raise typer.BadParameter("--fix edits files, and NEW is a protocol that comes with acpgen. Add --dry-run.")
     diff_options = command.options(mode, format_, fail_on, fail_on_bindings, output or (), report_url)
     require_places(each.file for each in diff_options.outputs)
-    with terminal.progress() as progress:
+    with terminal.show_progress() as progress:
         progress(0, 0, f"compare {old} with {new}")
         comparison = command.run_diff(
             old,
@@ -103,11 +103,11 @@ def diff(
             merge_base=merge_base,
             allow_new=allow_new,
             new_waivers=decision(waive or (), reason, until, date.today()),
-            references=references_of(ref),
+            references=read_references(ref),
             methods=methods,
             budget=budget,
             repairing="dry" if dry_run else "fix" if fix else "tell" if repair else "no",
-            cache=cache_of(no_cache),
+            cache=choose_cache(no_cache),
         )
     if comparison is None:
         terminal.say(f"{old} does not exist: {new} is new, and there is nothing to compare it with.")

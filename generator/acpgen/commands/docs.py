@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from acpgen.commands import terminal
-from acpgen.commands.shared_options import cache_of, current_folder
+from acpgen.commands.shared_options import choose_cache, find_current_folder
 
 
 def build(*, out: Path = Path("site"), url: str = "", source: str = "", no_cache: bool = False) -> None:
@@ -23,14 +23,14 @@ def build(*, out: Path = Path("site"), url: str = "", source: str = "", no_cache
         2: An example is not valid, the site generator is missing or failed, or the input cannot be used.
     """
     from acpgen import config
-    from acpgen.input.load import place
+    from acpgen.input.load import display_path
     from acpgen.publish import site
 
-    project = config.move_site(config.find(current_folder()), url=url, source=source)
-    with terminal.progress() as progress:
+    project = config.move_site(config.find(find_current_folder()), url=url, source=source)
+    with terminal.show_progress() as progress:
         steps = partial(progress, 0, 0)
-        change = site.build(project, Path(os.path.abspath(out)), cache_of(no_cache), terminal.say, steps)
-    terminal.say(f"{place(out)}: {len(change.written)} files written, {len(change.unchanged)} unchanged.")
+        change = site.build(project, Path(os.path.abspath(out)), choose_cache(no_cache), terminal.say, steps)
+    terminal.say(f"{display_path(out)}: {len(change.written)} files written, {len(change.unchanged)} unchanged.")
 
 
 def serve(*, port: int = 8000) -> None:
@@ -51,5 +51,5 @@ def serve(*, port: int = 8000) -> None:
     from acpgen import config
     from acpgen.publish import site
 
-    current_folder()
-    site.serve(lambda: config.find(current_folder()), port, terminal.say, terminal.show_faults)
+    find_current_folder()
+    site.serve(lambda: config.find(find_current_folder()), port, terminal.say, terminal.show_faults)

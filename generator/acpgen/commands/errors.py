@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from acpgen.commands import terminal
 from acpgen.commands.output import print_report
-from acpgen.commands.shared_options import one_of
-from acpgen.errors import FaultKind, Faults, did_you_mean
+from acpgen.commands.shared_options import restrict_to
+from acpgen.errors import FaultKind, Faults, suggest_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
 def errors(
-    error: list[str] | None = None, *, format_: Annotated[str, one_of("format", "text", "json")] = "text"
+    error: list[str] | None = None, *, format_: Annotated[str, restrict_to("format", "text", "json")] = "text"
 ) -> None:
     """List every error of the input: what is wrong, and what to do.
 
@@ -35,11 +35,11 @@ def errors(
 
     from acpgen.input.faults import UNKNOWN_NAME
 
-    kinds = fault_kinds()
+    kinds = find_fault_kinds()
     unknown = [name for name in error or () if name not in kinds]
     if unknown:
-        raise Faults(UNKNOWN_NAME("ERROR", kind="error", name=name, hint=did_you_mean(name, kinds)) for name in unknown)
-    rows = {name: kinds[name].example() for name in error or kinds}
+        raise Faults(UNKNOWN_NAME("ERROR", kind="error", name=name, hint=suggest_name(name, kinds)) for name in unknown)
+    rows = {name: kinds[name].make_example() for name in error or kinds}
     if format_ == "json":
         entries_json = [{"id": name, "error": message, "hint": hint} for name, (message, hint) in rows.items()]
         print_report(json.dumps({"errors": entries_json}, indent=2, ensure_ascii=False) + "\n")
@@ -52,7 +52,7 @@ def errors(
     print_report("\n".join(entries))
 
 
-def fault_kinds() -> Mapping[str, FaultKind]:
+def find_fault_kinds() -> Mapping[str, FaultKind]:
     """Every kind of fault by its id, from the `faults` module of each package."""
     from importlib import import_module
     from pathlib import Path

@@ -15,9 +15,9 @@ from acpgen.commands.shared_options import (
     PROTOCOL,
     TARGET,
     Methods,
-    cache_of,
-    current_folder,
-    references_of,
+    choose_cache,
+    find_current_folder,
+    read_references,
 )
 from acpgen.errors import Faults
 
@@ -89,37 +89,37 @@ def generate(
         )
     elif protocol:
         raise typer.BadParameter("PROTOCOL and --schema exclude each other.")
-    cache = cache_of(no_cache)
+    cache = choose_cache(no_cache)
 
-    def work() -> Work:
+    def plan_work() -> Work:
         from acpgen import config
 
         if schema is None:
             return project.plan_outputs(
-                config.find(current_folder()), protocol or (), target_list, references_of(ref), cache=cache
+                config.find(find_current_folder()), protocol or (), target_list, read_references(ref), cache=cache
             )
-        options = _options(option or (), target_list)
+        options = _read_options(option or (), target_list)
         source, folder = _require_places(schema, package, target_list or ["python"], out)
-        return project.single(
+        return project.plan_single(
             source,
             package,
             target_list or ["python"],
             folder,
             names,
             keep_unknown=keep_unknown,
-            references=references_of(ref),
+            references=read_references(ref),
             methods=None if methods is None else config.find_profile(methods),
             cache=cache,
             options=options,
             protocol=None if source == schema else schema.as_posix(),
         )
 
-    current_folder()
+    find_current_folder()
     if watch:
         files = [path for path in (schema, names, methods) if path is not None]
-        _watch(work, lambda: _list_watched(files, ref, is_project=schema is None))
+        _watch(plan_work, lambda: _list_watched(files, ref, is_project=schema is None))
         return
-    outcome = run_outputs(work(), check=check)
+    outcome = run_outputs(plan_work(), check=check)
     if (check and outcome.is_drift) or (strict_coverage and not outcome.is_covered):
         raise typer.Exit(1)
 
@@ -132,11 +132,11 @@ def _list_watched(files: Sequence[str | Path], ref: Sequence[str] | None, *, is_
     paths = [Path(file) for file in files if os.path.exists(file)]
     with contextlib.suppress(Faults):
         if is_project:
-            project = config.find(current_folder())
+            project = config.find(find_current_folder())
             paths = [project.file, project.root / project.schema, *project.profile_files]
     with contextlib.suppress(Faults):
-        paths += [Path(file) for file in references_of(ref).values() if os.fspath(file) not in DRAFTS]
-    return [*paths, resources.templates(), embedded.monitor_folder()]
+        paths += [Path(file) for file in read_references(ref).values() if os.fspath(file) not in DRAFTS]
+    return [*paths, resources.locate_templates(), embedded.locate_monitor()]
 
 
 def run_outputs(work: Work, *, check: bool = False) -> Outcome:
@@ -144,7 +144,7 @@ def run_outputs(work: Work, *, check: bool = False) -> Outcome:
     from acpgen import config
     from acpgen.commands import build, outcome_text
 
-    with terminal.progress() as progress:
+    with terminal.show_progress() as progress:
         outcome = build.run(work, check=check, progress=progress)
     position_count = config.by_position(work.names)
     if position_count:
@@ -164,12 +164,12 @@ def _watch(work: Callable[[], Work], inputs: Callable[[], list[Path]]) -> None:
     """Generate the outputs now and after every change. Faults are printed and the watch continues, except for faults of the first
     reading.
     """
-    from acpgen.files.watch import rounds
+    from acpgen.files.watch import watch_changes
     from acpgen.input.step_budget import join_steps
 
     work()
     with contextlib.suppress(KeyboardInterrupt):
-        for _ in rounds(inputs):
+        for _ in watch_changes(inputs):
             try:
                 with join_steps():
                     run_outputs(work())
@@ -178,7 +178,7 @@ def _watch(work: Callable[[], Work], inputs: Callable[[], list[Path]]) -> None:
             terminal.say("Watching for changes. Press Ctrl-C to stop.")
 
 
-def _options(arguments: Sequence[str], targets: Sequence[str]) -> Mapping[str, object]:
+def _read_options(arguments: Sequence[str], targets: Sequence[str]) -> Mapping[str, object]:
     """The options of a target, by name."""
     if arguments and len(targets) > 1:
         raise typer.BadParameter("--option needs exactly one target: name it with --target.")

@@ -14,7 +14,7 @@ from acpgen.commands.shared_options import (
     PROTOCOL,
     Budget,
     Methods,
-    references_of,
+    read_references,
 )
 
 
@@ -87,9 +87,9 @@ def history(
         unstable=unstable,
         methods=methods,
         budget=budget,
-        references=references_of(ref),
+        references=read_references(ref),
     )
-    with terminal.progress() as progress:
+    with terminal.show_progress() as progress:
         progress(0, 0, "compare revisions")
         timeline = compare_revisions(options)
     finish(history_report(timeline, fail_on), destinations)

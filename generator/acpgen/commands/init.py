@@ -11,7 +11,7 @@ from acpgen.commands.generate import run_outputs
 from acpgen.commands.shared_options import (
     Methods,
 )
-from acpgen.errors import Faults, visible
+from acpgen.errors import Faults, make_visible
 
 
 def init(
@@ -40,34 +40,33 @@ def init(
     from acpgen.commands import project, scaffold
     from acpgen.config import protocols
     from acpgen.files import create_folder
-    from acpgen.input.load import place
+    from acpgen.input.load import display_path
 
     paths: dict[str, Path] = {}
     for argument in schemas or ():
         protocol, separator, path = argument.partition("=")
         if not separator or not path or not config.is_protocol(protocol) or protocol in paths:
             raise typer.BadParameter(
-                f"{visible(argument)!r} must be PROTOCOL=PATH, such as acme/v1=schema.json, each protocol once."
+                f"{make_visible(argument)!r} must be PROTOCOL=PATH, such as acme/v1=schema.json, each protocol once."
             )
         paths[protocol] = Path(path)
     schema_paths = {protocol: protocols.locate(path) for protocol, path in paths.items()}
-    begun = scaffold.start(folder, schema_paths, config.references(ref or ()), methods)
+    begun = scaffold.start(folder, schema_paths, config.read_references(ref or ()), methods)
     try:
         with create_folder(folder, begun.files):
             run_outputs(project.plan_outputs(config.find(folder.resolve()), (), ()))
     except Faults as caught:
-        raise Faults(begun.as_given(fault, place(folder)) for fault in caught.faults) from None
+        raise Faults(begun.as_given(fault, display_path(folder)) for fault in caught.faults) from None
     if begun.levels:
-        terminal.say(
-            f"{', '.join(begun.levels)}: the schema breaks these lint rules. They are warnings in {place(folder / 'pyproject.toml')}."
-        )
+        file = display_path(folder / "pyproject.toml")
+        terminal.say(f"{', '.join(begun.levels)}: the schema breaks these lint rules. They are warnings in {file}.")
     if "example-refused" in begun.levels:
         terminal.say("The docs leave out the examples that the schema refuses. Their first page lists them.")
-    top = scaffold.repository_around(folder)
+    top = scaffold.find_repository(folder)
     if top is not None:
-        here, above = (place(each) or each.resolve().name for each in (folder, top))
+        here, above = (display_path(each) or each.resolve().name for each in (folder, top))
         terminal.say(
             f"{here} lies within the git repository {above}, which runs neither its workflow nor its hooks. Move .github/workflows and "
             f".pre-commit-config.yaml to {above}, let their commands run in {here}, and begin the paths in 'files:' with that folder."
         )
-    terminal.say(f"Read {place(folder / 'README.md')} for the next steps.")
+    terminal.say(f"Read {display_path(folder / 'README.md')} for the next steps.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from acpgen.commands.output import finish, report_destinations
-from acpgen.commands.shared_options import current_folder
+from acpgen.commands.shared_options import find_current_folder
 
 
 def lint(
@@ -31,27 +31,27 @@ def lint(
     """
     from acpgen import config
     from acpgen.config import protocols
-    from acpgen.input.load import place
+    from acpgen.input.load import display_path
     from acpgen.lint import Finding, lint_paths, require_rules
-    from acpgen.lint.lint_report import lint_report
+    from acpgen.lint.lint_report import make_report
 
-    paths = [protocols.locate(each) for each in path or ()] or [_schema_folder()]
+    paths = [protocols.locate(each) for each in path or ()] or [_find_schema_folder()]
     destinations = report_destinations(output, format_, [*paths, *(file for each in paths for file in each.rglob("*"))])
     projects = {each: project_around for each in paths if (project_around := config.find_config(each)) is not None}
     folders = {project_around.root / project_around.schema for project_around in projects.values()}
     for project_around in projects.values():
-        require_rules(project_around.lint, place(project_around.file))
+        require_rules(project_around.lint, display_path(project_around.file))
     levels: dict[Finding, config.Level] = {}
     for each in paths:
         project = projects.get(each)
-        for finding in lint_paths([each], folders, config.references(ref or (), each.resolve())):
+        for finding in lint_paths([each], folders, config.read_references(ref or (), each.resolve())):
             levels[finding] = "error" if project is None else project.lint.get(finding.rule, "error")
-    finish(lint_report(levels, ", ".join(map(place, paths))), destinations)
+    finish(make_report(levels, ", ".join(map(display_path, paths))), destinations)
 
 
-def _schema_folder() -> Path:
+def _find_schema_folder() -> Path:
     """The project's schema folder. Raises `Faults`."""
     from acpgen import config
 
-    project = config.find(current_folder())
+    project = config.find(find_current_folder())
     return project.root / project.schema

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from acpgen.commands import terminal
-from acpgen.errors import count_noun, printable
+from acpgen.errors import count_noun, make_printable
 
 if TYPE_CHECKING:
     from acpgen.commands.build import Outcome
@@ -31,11 +31,11 @@ def show_outcome(outcome: Outcome) -> None:
     if not outcome.changes:
         terminal.say(f"Nothing to do: no input has changed ({count_noun(len(outcome.fresh), 'output')}).")
         return
-    terminal.show_table("output", ("written", "unchanged", "removed"), _of_outputs(outcome))
+    terminal.show_table("output", ("written", "unchanged", "removed"), _list_changes(outcome))
     for change in outcome.changes:
         for verb, paths in (("written", change.written), ("removed", change.removed)):
             for path in paths if len(change.written) + len(change.removed) <= FEW else ():
-                terminal.say(f"{verb} {_folder(change.folder)}/{path}")
+                terminal.say(f"{verb} {_write_folder(change.folder)}/{path}")
 
 
 def show_remarks(outcome: Outcome) -> None:
@@ -62,30 +62,32 @@ def show_difference(outcome: Outcome) -> None:
     """Print the diff of a run on standard output, and the number of changed files on standard error."""
     from acpgen.config.docs_inputs import VERDICTS
 
-    lines = outcome.difference()
+    lines = outcome.list_difference()
     for line in islice(lines, LONGEST_DIFFERENCE):
-        print(terminal.style_diff_line(printable(line)))
+        print(terminal.style_diff_line(make_printable(line)))
     rest = sum(1 for _ in lines)
     if rest:
         terminal.say(f"{rest} more lines of difference are not shown.")
     for change in outcome.changes:
         if not change.is_none:
-            counts = _counts(change)
+            counts = _describe_counts(change)
             anew = " --no-cache" if VERDICTS in change.written else ""
-            terminal.say(f"{_folder(change.folder)} is not what the schema makes: {counts}. Run: acpgen generate{anew}")
+            terminal.say(
+                f"{_write_folder(change.folder)} is not what the schema makes: {counts}. Run: acpgen generate{anew}"
+            )
 
 
-def _of_outputs(outcome: Outcome) -> Iterator[tuple[str, Sequence[str]]]:
+def _list_changes(outcome: Outcome) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield the changes of each output as rows of a table."""
     rows = {
         change.folder: (len(change.written), len(change.unchanged), len(change.removed)) for change in outcome.changes
     }
     for folder in sorted({*rows, *outcome.fresh}):
         counts = rows.get(folder)
-        yield _folder(folder), tuple(map(str, counts)) if counts is not None else ("", "up to date", "")
+        yield _write_folder(folder), tuple(map(str, counts)) if counts is not None else ("", "up to date", "")
 
 
-def _counts(change: Change) -> str:
+def _describe_counts(change: Change) -> str:
     parts = (
         (len(change.written), "to write"),
         (len(change.removed), "to remove"),
@@ -94,7 +96,7 @@ def _counts(change: Change) -> str:
     return ", ".join(f"{count_noun(count, 'file')} {what}" for count, what in parts if count)
 
 
-def _folder(folder: Path) -> str:
-    from acpgen.input.load import place
+def _write_folder(folder: Path) -> str:
+    from acpgen.input.load import display_path
 
-    return place(folder) or "."
+    return display_path(folder) or "."

@@ -72,28 +72,28 @@ def probe(
     from acpgen.probe import probe_command as work
     from acpgen.probe.client_driver import ClientProbing
     from acpgen.probe.driver import ProbeOptions, Probing, run
-    from acpgen.probe.probe_report import probe_report
+    from acpgen.probe.probe_report import make_report
     from acpgen.probe.registry import OF_REGISTRIES
 
     if registry and (case or client):
         raise typer.BadParameter(f"--registry and {'--case' if case else '--client'} exclude each other.")
     names = OF_REGISTRIES if registry else tuple(case or ())
-    selection = work.cases(names, "client" if client else "agent")
+    selection = work.find_cases(names, "client" if client else "agent")
     if list_:
         print_report(work.list_cases(selection))
         return
     if not command:
         raise typer.BadParameter("missing argument 'COMMAND'.")
-    versions = work.versions(protocol or ())
+    versions = work.choose_versions(protocol or ())
     destinations = report_destinations(output, format_)
     require_places([write_baseline])
     known_findings = work.read_baseline(baseline) if baseline is not None else None
-    with terminal.progress() as progress:
+    with terminal.show_progress() as progress:
         progress(0, 0, f"probe {' '.join(command)}")
         report = run(
             ProbeOptions(
                 command=tuple(command),
-                seed=work.seed(seed),
+                seed=work.choose_seed(seed),
                 seconds=timeout,
                 total=total,
                 cases=names,
@@ -105,9 +105,9 @@ def probe(
             ClientProbing if client else Probing,
         )
     if write_baseline is not None:
-        deliver({write_baseline: work.baseline(report)})
+        deliver({write_baseline: work.render_baseline(report)})
     if known_findings is not None:
         work.apply_baseline(report, known_findings)
-    deliver(render_reports(probe_report(report), destinations, coloured=terminal.is_coloured()))
+    deliver(render_reports(make_report(report), destinations, coloured=terminal.is_coloured()))
     code = report.code if write_baseline is None else int(report.verdict == "not judged")
     raise typer.Exit(code)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from acpgen.commands.faults import NO_OUTPUT
 from acpgen.config import Config, Member, Output, quote_key, read_names
-from acpgen.errors import Fault, Faults, did_you_mean
-from acpgen.files.cache import NO_CACHE, Cache, user_cache
+from acpgen.errors import Fault, Faults, suggest_name
+from acpgen.files.cache import NO_CACHE, Cache, find_user_cache
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
-from acpgen.input.load import NO_REFERENCES, References, place
+from acpgen.input.load import NO_REFERENCES, References, display_path
 from acpgen.targets.settings import Settings
 
 if TYPE_CHECKING:
@@ -108,73 +108,77 @@ def plan_outputs(
     if not config.outputs:
         expected = "a table with one entry for each output folder"
         hint = 'Add one: [tool.acpgen.outputs."FOLDER"].'
-        raise Faults([BAD_SETTING(at=place(config.file), key="tool.acpgen.outputs", expected=expected, hint=hint)])
+        raise Faults(
+            [BAD_SETTING(at=display_path(config.file), key="tool.acpgen.outputs", expected=expected, hint=hint)]
+        )
     faults: list[Fault] = [
-        UNKNOWN_NAME(at=place(config.file), kind="protocol", name=name, hint=did_you_mean(name, config.protocols))
+        UNKNOWN_NAME(
+            at=display_path(config.file), kind="protocol", name=name, hint=suggest_name(name, config.protocols)
+        )
         for name in protocols
         if name not in config.protocols
     ]
     target_names = {output.target for output in config.outputs.values()}
-    faults += [_without_output(name, config) for name in targets if name not in target_names]
+    faults += [_report_unused_target(name, config) for name in targets if name not in target_names]
     if faults:
         raise Faults(faults)
     outputs = tuple(
-        _output_folder(config, folder, output)
+        _make_output_folder(config, folder, output)
         for folder, output in config.outputs.items()
         if not targets or output.target in targets
         if not protocols or any(member.protocol in protocols for member in output.members)
     )
     parts = {part.source: part for output in outputs for part in output.parts}
-    profiles = {source: config.profile(part.protocol or "") for source, part in parts.items()}
+    profiles = {source: config.read_profile(part.protocol or "") for source, part in parts.items()}
     return Work(
-        at=place(config.file),
+        at=display_path(config.file),
         outputs=outputs,
         methods={source: profile for source, profile in profiles.items() if profile is not None},
-        cache=user_cache() if cache is None else cache,
+        cache=find_user_cache() if cache is None else cache,
         schema=config.root / config.schema,
         references=config.reference_files if references is None else references,
         names=config.shared_names,
         names_of=config.own_names,
-        names_at=f"{place(config.file)}: tool.acpgen.names",
+        names_at=f"{display_path(config.file)}: tool.acpgen.names",
         protocols=frozenset(config.protocols),
     )
 
 
-def _output_folder(config: Config, name: str, output: Output) -> OutputFolder:
+def _make_output_folder(config: Config, name: str, output: Output) -> OutputFolder:
     return OutputFolder(
         folder=config.root / name,
         root=config.root,
         shared=output.shared,
         key=f"tool.acpgen.outputs.{quote_key(name)}.options",
-        parts=tuple(_part(config, name, output, member) for member in output.members),
+        parts=tuple(_make_part(config, name, output, member) for member in output.members),
     )
 
 
-def _part(config: Config, name: str, output: Output, member: Member) -> Part:
+def _make_part(config: Config, name: str, output: Output, member: Member) -> Part:
     is_docs = output.target == "docs"
     settings = Settings(
-        package=member.package or (config.package(member.protocol) if is_docs else ""),
+        package=member.package or (config.find_package(member.protocol) if is_docs else ""),
         distribution=output.distribution,
         version=output.version,
         license=output.license,
         prefix=member.prefix,
-        module=config.module(member.protocol) if is_docs else "",
+        module=config.find_module(member.protocol) if is_docs else "",
     )
     source = config.root / config.schema / member.protocol
     return Part(config.root / name, source, member.protocol, output.target, settings, output.options)
 
 
-def _without_output(target: str, config: Config) -> Fault:
+def _report_unused_target(target: str, config: Config) -> Fault:
     """The fault for a target that no output of the project uses: an existing target, or an unknown one."""
     from acpgen.targets.installed import TARGETS
 
     if target in TARGETS:
-        return NO_OUTPUT(at=place(config.file), target=target, protocol=next(iter(config.protocols), "PROTOCOL"))
+        return NO_OUTPUT(at=display_path(config.file), target=target, protocol=next(iter(config.protocols), "PROTOCOL"))
     names = {output.target for output in config.outputs.values()}
-    return UNKNOWN_NAME(at=place(config.file), kind="target", name=target, hint=did_you_mean(target, names))
+    return UNKNOWN_NAME(at=display_path(config.file), kind="target", name=target, hint=suggest_name(target, names))
 
 
-def single(
+def plan_single(
     schema: Path,
     package: str,
     targets: Sequence[str],
@@ -198,9 +202,9 @@ def single(
     return Work(
         at="--target",
         outputs=(OutputFolder(folder, parts),),
-        cache=user_cache() if cache is None else cache,
+        cache=find_user_cache() if cache is None else cache,
         names=read_names(names) if names is not None else {},
-        names_at=place(names) if names is not None else "",
+        names_at=display_path(names) if names is not None else "",
         keep_unknown=keep_unknown,
         references=references,
         methods={schema: methods} if methods is not None else {},

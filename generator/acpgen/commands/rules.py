@@ -7,13 +7,13 @@ from typing import Annotated
 
 from acpgen.commands import terminal
 from acpgen.commands.output import print_report
-from acpgen.commands.shared_options import current_folder, one_of
+from acpgen.commands.shared_options import find_current_folder, restrict_to
 
 
 def rules(
     rule: list[str] | None = None,
     *,
-    format_: Annotated[str, one_of("format", "text", "json", "markdown")] = "text",
+    format_: Annotated[str, restrict_to("format", "text", "json", "markdown")] = "text",
 ) -> None:
     """List every compatibility rule with its severities.
 
@@ -32,7 +32,7 @@ def rules(
     from acpgen import config
     from acpgen.compat import command
 
-    listing = command.list_rules(rule or (), format_, config.find_config(current_folder()))
+    listing = command.list_rules(rule or (), format_, config.find_config(find_current_folder()))
     print_report(_as_text(listing) if rule and format_ == "text" else listing)
 
 
@@ -48,11 +48,11 @@ def _as_text(text: str) -> str:
         elif line.startswith("#"):
             lines.append(terminal.style(line.lstrip("# "), 1))
         else:
-            lines.append(_paragraph(line))
+            lines.append(_wrap_paragraph(line))
     return "\n".join(lines) + "\n"
 
 
-def _paragraph(line: str) -> str:
+def _wrap_paragraph(line: str) -> str:
     """A line of Markdown, wrapped."""
     from textwrap import fill
 

@@ -13,15 +13,15 @@ from typing import Final
 
 from acpgen import __version__
 from acpgen.config import find_profile
-from acpgen.errors import Fault, Faults, printable
-from acpgen.input.drafts import address
+from acpgen.errors import Fault, Faults, make_printable
+from acpgen.input.drafts import normalize_uri
 from acpgen.input.faults import BAD_SETTING
 from acpgen.input.keywords import DRAFTS
 from acpgen.input.load import NO_REFERENCES, References, Source, read, read_bytes
 from acpgen.lint import lint
-from acpgen.methods.profile import names as profile_names
-from acpgen.naming.identifiers import package_conflict
-from acpgen.resources import source_templates, templates
+from acpgen.methods.profile import list_names as profile_names
+from acpgen.naming.identifiers import describe_conflict
+from acpgen.resources import load_templates, locate_templates
 
 _FILES: Final[Mapping[str, str]] = {
     "pyproject.toml": "pyproject.toml",
@@ -78,10 +78,10 @@ def start(
     if a schema cannot be read, or two protocols have the same package. The schemas are not analyzed here, but in the project's first
     run.
     """
-    name = _identifier(folder.resolve().name)
+    name = _make_identifier(folder.resolve().name)
     sources = [read(path, name=protocol, references=references) for protocol, path in schemas.items()]
-    sources = sources or [_starter(f"{name}/v1")]
-    versions = [_Version(source.name, _package(source.name), source) for source in sources]
+    sources = sources or [_read_starter(f"{name}/v1")]
+    versions = [_Version(source.name, _name_package(source.name), source) for source in sources]
     _require_packages_apart(versions)
     if methods is not None:
         find_profile(methods)
@@ -89,14 +89,16 @@ def start(
     for version in versions:
         levels.update(dict.fromkeys(finding.rule for finding in lint(version.source)))
     beside = _list_reference_files(references, sources[0])
-    profiles = {} if methods is None or methods in profile_names() else {_profile(methods): read_bytes(Path(methods))}
+    profiles = (
+        {} if methods is None or methods in profile_names() else {_locate_profile(methods): read_bytes(Path(methods))}
+    )
     values = {
         "protocols": versions,
         "levels": sorted(levels),
         "references": {url: next(iter(copies), references[url]) for url, copies in beside.items()},
         "methods": next(iter(profiles), methods),
         "distribution": name.strip("_").replace("_", "-"),
-        "title": printable(folder.resolve().name) or name,
+        "title": make_printable(folder.resolve().name) or name,
         "version": __version__,
     }
     files: dict[str, bytes] = {path: text.encode() for path, text in _PLAIN.items()}
@@ -106,11 +108,11 @@ def start(
     for version in versions:
         own = (*version.source.files, *version.source.siblings)
         files |= {f"schema/{version.name}/{path}": content for path, content in own}
-        originals |= {f"schema/{version.name}/{path}": version.source.at(path) for path, _ in own}
+        originals |= {f"schema/{version.name}/{path}": version.source.locate(path) for path, _ in own}
     return Start(files, tuple(sorted(levels)), originals)
 
 
-def repository_around(folder: Path) -> Path | None:
+def find_repository(folder: Path) -> Path | None:
     """The git repository that contains a folder; `None` if the folder is the top of a repository, or in none."""
     within = folder.resolve()
     if (within / ".git").exists():
@@ -118,9 +120,9 @@ def repository_around(folder: Path) -> Path | None:
     return next((above for above in within.parents if (above / ".git").exists()), None)
 
 
-def _starter(protocol: str) -> Source:
+def _read_starter(protocol: str) -> Source:
     """The schema of a small starter protocol."""
-    source = read(templates() / "project" / _STARTER, name=protocol)
+    source = read(locate_templates() / "project" / _STARTER, name=protocol)
     return replace(source, files=(("schema.json", source.files[0][1]),))
 
 
@@ -145,23 +147,23 @@ def _list_reference_files(references: References, source: Source) -> Mapping[str
                     )
                 ]
             )
-        copies[url] = {path: contents[address(url)]}
+        copies[url] = {path: contents[normalize_uri(url)]}
     return copies
 
 
-def _profile(methods: str) -> str:
+def _locate_profile(methods: str) -> str:
     """The path in the project of the file of its method profile."""
     return f"methods{Path(methods).suffix if Path(methods).suffix == '.toml' else '.json'}"
 
 
-def _package(protocol: str) -> str:
+def _name_package(protocol: str) -> str:
     """The Python package of a protocol: `acme.v1` for `acme/v1`, and for `acme`."""
-    first, *rest = map(_identifier, protocol.split("/"))
-    top = f"{first}_protocol" if package_conflict(first) else first
+    first, *rest = map(_make_identifier, protocol.split("/"))
+    top = f"{first}_protocol" if describe_conflict(first) else first
     return ".".join((top, *(f"{part}_" if part == "runtime" else part for part in rest or ["v1"])))
 
 
-def _identifier(text: str) -> str:
+def _make_identifier(text: str) -> str:
     """A name as a component of a Python package: `v2025_06_18` for `2025-06-18`."""
     plain = re.sub(r"[\u0300-\u036f]", "", unicodedata.normalize("NFKD", text))  # letters without their accents
     word = re.sub(r"\W+", "_", plain, flags=re.ASCII).strip("_").lower() or "protocol"
@@ -181,6 +183,6 @@ def _require_packages_apart(versions: Sequence[_Version]) -> None:
 
 
 def _render(template: str, values: Mapping[str, object]) -> str:
-    environment = source_templates("project")
+    environment = load_templates("project")
     environment.filters["quoted"] = lambda value: json.dumps(str(value), ensure_ascii=False)
     return environment.get_template(f"{template}.jinja2").render(values)

@@ -29,7 +29,7 @@ def at_least(least: float) -> Extra:
     return {"min": least}
 
 
-def one_of(kind: str, *values: str) -> Extra:
+def restrict_to(kind: str, *values: str) -> Extra:
     """The setting that restricts an option to these values; another value raises `Faults` that list them."""
 
     def require(param: typer.CallbackParam, value: str) -> str:
@@ -41,34 +41,34 @@ def one_of(kind: str, *values: str) -> Extra:
         return value
 
     def complete(incomplete: str) -> list[str]:
-        return _beginning(incomplete, values)
+        return _select_beginning(incomplete, values)
 
     return {"callback": require, "autocompletion": complete}
 
 
-def _beginning(text: str, names: Sequence[str]) -> list[str]:
+def _select_beginning(text: str, names: Sequence[str]) -> list[str]:
     return [name for name in names if name.startswith(text)]
 
 
-def protocol_names(incomplete: str) -> list[str]:
+def complete_protocol(incomplete: str) -> list[str]:
     """The names of protocols that complete a text."""
     from acpgen.config import protocols
 
-    return _beginning(incomplete, [*protocols.names()])
+    return _select_beginning(incomplete, [*protocols.list_names()])
 
 
-def profile_names(incomplete: str) -> list[str]:
+def complete_profile(incomplete: str) -> list[str]:
     """The names of built-in profiles that complete a text."""
-    from acpgen.methods.profile import names
+    from acpgen.methods.profile import list_names
 
-    return _beginning(incomplete, names())
+    return _select_beginning(incomplete, list_names())
 
 
-def target_names(incomplete: str) -> list[str]:
+def complete_target(incomplete: str) -> list[str]:
     """The names of installed targets that complete a text."""
     from acpgen.targets.installed import TARGETS
 
-    return _beginning(incomplete, [*TARGETS])
+    return _select_beginning(incomplete, [*TARGETS])
 
 
 DESCRIPTIONS: Final = """
@@ -99,29 +99,29 @@ DESCRIPTIONS: Final = """
 """
 """The descriptions of shared options, which command docstrings omit."""
 
-PROTOCOL: Final = complete_with(protocol_names)
-TARGET: Final = complete_with(target_names)
+PROTOCOL: Final = complete_with(complete_protocol)
+TARGET: Final = complete_with(complete_target)
 
 Budget: TypeAlias = Annotated[int | None, at_least(1)]
-Methods: TypeAlias = Annotated[str | None, complete_with(profile_names)]
+Methods: TypeAlias = Annotated[str | None, complete_with(complete_profile)]
 Protocols: TypeAlias = Annotated[list[str] | None, PROTOCOL]
 
 
 def set_display(
-    *, quiet: bool = False, color: Annotated[str, one_of("choice", "auto", "always", "never")] = "auto"
+    *, quiet: bool = False, color: Annotated[str, restrict_to("choice", "auto", "always", "never")] = "auto"
 ) -> None:
     """Apply the options that every command has."""
     terminal.configure(is_quiet=quiet, color=color)
 
 
-def references_of(pairs: Sequence[str] | None) -> References:
+def read_references(pairs: Sequence[str] | None) -> References:
     """The files or drafts by URI: those of the project, if there is one, and those of the command line. Raises `Faults`."""
     from acpgen import config
 
-    return config.references(pairs or (), current_folder())
+    return config.read_references(pairs or (), find_current_folder())
 
 
-def current_folder() -> Path:
+def find_current_folder() -> Path:
     """The current folder. Raises `Faults` if it was removed."""
     from acpgen.input.faults import NOT_FOUND
 
@@ -131,8 +131,8 @@ def current_folder() -> Path:
         raise Faults([NOT_FOUND(at="the current folder")]) from None
 
 
-def cache_of(no_cache: bool) -> Cache:
+def choose_cache(no_cache: bool) -> Cache:
     """The user's cache, or `NO_CACHE`."""
-    from acpgen.files.cache import NO_CACHE, user_cache
+    from acpgen.files.cache import NO_CACHE, find_user_cache
 
-    return NO_CACHE if no_cache else user_cache()
+    return NO_CACHE if no_cache else find_user_cache()

@@ -33,7 +33,7 @@ def show_counts(summary: Counts) -> None:
         ("right", "wrong", "not judged")[:column_count],
         [
             (name, (summary.valid[name], summary.invalid[name], summary.unjudged[name])[:column_count])
-            for name in _names(summary)
+            for name in _sort_methods(summary)
         ],
     )
     _show_counts("rule", ("times",), [(rule, (count,)) for rule, count in summary.rules.most_common()])
@@ -77,7 +77,7 @@ def _show_counts(heading: str, columns: Sequence[str], rows: Iterable[tuple[str,
     )
 
 
-def _names(summary: Counts) -> list[str]:
+def _sort_methods(summary: Counts) -> list[str]:
     """The methods, by descending number of invalid messages."""
     names = {*summary.valid, *summary.invalid, *summary.unjudged}
     return sorted(names, key=lambda name: (-summary.invalid[name], -summary.unjudged[name], -summary.valid[name], name))

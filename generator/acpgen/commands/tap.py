@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from acpgen.commands import terminal
-from acpgen.commands.shared_options import Protocols, at_least, one_of, references_of
-from acpgen.errors import Faults, visible
+from acpgen.commands.shared_options import Protocols, at_least, read_references, restrict_to
+from acpgen.errors import Faults, make_visible
 
 if TYPE_CHECKING:
     from acp_monitor import Breach, Folding, Monitor
@@ -32,7 +32,7 @@ def tap(
     redact: bool = False,
     redact_pattern: list[str] | None = None,
     report: Path | None = None,
-    format_: Annotated[str, one_of("format", "text", "json")] = "text",
+    format_: Annotated[str, restrict_to("format", "text", "json")] = "text",
     protocol: Protocols = None,
     ref: list[str] | None = None,
 ) -> None:
@@ -79,11 +79,11 @@ def tap(
         raise typer.BadParameter("--redact, --redact-pattern and --max-size need --record FILE")
     if max_size is None and max_files is not None:
         raise typer.BadParameter("--max-files needs --max-size BYTES: without it, a recording is one file")
-    most = _bytes(max_size) if max_size is not None else None
+    most = _parse_size(max_size) if max_size is not None else None
     _require_expressions(redact_pattern or ())
     code = 2
     with contextlib.ExitStack() as stack:
-        references = references_of(ref)
+        references = read_references(ref)
         for name in protocol or ():
             validators.find(
                 name, references
@@ -96,16 +96,16 @@ def tap(
                 terminal.say(sentence)
 
         @cache  # where nothing is broken, the monitor need not be there when the agent starts
-        def folding() -> Folding[Breach]:
+        def get_folding() -> Folding[Breach]:
             return validators.make_folding()
 
         def fold(breach: Breach) -> None:
-            count = folding().take(breach.mark, breach)
+            count = get_folding().take(breach.mark, breach)
             if count:
                 tell(replace(breach, count=count))
 
         def tell(breach: Breach) -> None:
-            line = visible(write_breach(breach) if format_ == "json" else str(breach))
+            line = make_visible(write_breach(breach) if format_ == "json" else str(breach))
             if out is None:
                 with contextlib.suppress(OSError):
                     terminal.warn(line)
@@ -119,39 +119,41 @@ def tap(
         def load_versions() -> list[Strict]:
             return validators.read_versions(protocol or (), references)
 
-        def versions() -> list[Strict]:
+        def get_versions() -> list[Strict]:
             with loading:
                 return load_versions()
 
         def make() -> Monitor:
-            return validators.make_monitor(versions(), fixed=bool(protocol))
+            return validators.make_monitor(get_versions(), fixed=bool(protocol))
 
-        def redactable() -> list[Strict]:
+        def find_redactable() -> list[Strict]:
             with contextlib.suppress(Faults):  # the monitor tells of them; without a schema, every string goes
-                return versions()
+                return get_versions()
             return []
 
         @cache
-        def sides() -> tuple[str, str]:
+        def find_sides() -> tuple[str, str]:
             with contextlib.suppress(Faults):  # the monitor tells of them, and what is said is recorded all the same
                 if protocol:
                     return validators.read_strict(validators.find(protocol[0], references)).contract.peers
             return work.ACP_SIDES
 
-        redact_line = Redactor(redact_pattern or (), redactable).line if redact or redact_pattern else work.join_whole
-        code = work.tap(command, make, fold, say, tape, sides=sides, grace=grace, redact=redact_line)
-        for breach, count in folding().list_omitted():
+        redact_line = (
+            Redactor(redact_pattern or (), find_redactable).redact_line if redact or redact_pattern else work.join_whole
+        )
+        code = work.tap(command, make, fold, say, tape, sides=find_sides, grace=grace, redact=redact_line)
+        for breach, count in get_folding().list_omitted():
             tell(replace(breach, count=count))
         if tape is not None and tape.file_note:
             say(tape.file_note)
     work.end(code)
 
 
-def _bytes(text: str) -> int:
+def _parse_size(text: str) -> int:
     """Parse a number of bytes with an optional suffix k, M or G (1,000, 1,000,000, 1,000,000,000)."""
     match = re.fullmatch(r"([1-9]\d{0,17})\s*([kKMG]?)B?", text.strip())
     if match is None:
-        raise typer.BadParameter(f"{visible(text)!r} is not a size: write 500k, 100M or 1G")
+        raise typer.BadParameter(f"{make_visible(text)!r} is not a size: write 500k, 100M or 1G")
     return int(match[1]) * {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}[match[2]]
 
 
@@ -160,4 +162,6 @@ def _require_expressions(patterns: Sequence[str]) -> None:
         try:
             re.compile(pattern)
         except re.error as error:
-            raise typer.BadParameter(f"{visible(pattern)!r} is not a regular expression of Python: {error}") from None
+            raise typer.BadParameter(
+                f"{make_visible(pattern)!r} is not a regular expression of Python: {error}"
+            ) from None

@@ -8,7 +8,7 @@ import typer
 
 from acpgen.commands import terminal
 from acpgen.commands.shared_options import TARGET
-from acpgen.errors import Faults, printable
+from acpgen.errors import Faults, make_printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +39,7 @@ def targets(name: Annotated[str | None, TARGET] = None, *, ir_schema: bool = Fal
     from acpgen.targets.pipeline import require_targets
 
     if ir_schema:
-        terminal.put(json.dumps(interchange.schema(), indent=2, ensure_ascii=False))
+        terminal.put(json.dumps(interchange.make_schema(), indent=2, ensure_ascii=False))
         return
     require_targets([] if name is None else [name], TARGETS, at="NAME")
     unusable = [each for each in TARGETS if name in (None, each) and not _show_target(each, TARGETS)]
@@ -73,7 +73,7 @@ def _put_item(text: str, indent: str) -> None:
     from textwrap import wrap
 
     for line in wrap(
-        printable(text),
+        make_printable(text),
         terminal.WIDEST,
         initial_indent=indent,
         subsequent_indent=f"{indent}    ",

@@ -13,7 +13,7 @@ from shutil import get_terminal_size
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from acpgen.errors import Fault, Faults, distinct, printable
+from acpgen.errors import Fault, Faults, drop_duplicates, make_printable
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -48,37 +48,37 @@ def configure(*, is_quiet: bool, color: str) -> None:
 
 def show_faults(faults: Faults) -> None:
     """Print each fault, with its hint."""
-    positions = cache(_positions)  # for this run alone: files differ later
-    for fault in distinct(faults.faults):
-        error, hint = fault.error_and_hint()
+    positions = cache(_find_positions)  # for this run alone: files differ later
+    for fault in drop_duplicates(faults.faults):
+        error, hint = fault.write_sentences()
         show_error(f"{_locate_fault(fault, positions)}: {error}", hint)
 
 
 def _locate_fault(fault: Fault, positions: Callable[[str], Positions | None]) -> str:
     """The place of a fault as `file:line:column#/pointer`; unchanged if no JSON file here contains it."""
-    from acpgen.pointers import pointer_parts
+    from acpgen.pointers import split_pointer
 
     path, mark, fragment = fault.at.partition("#")
     file = positions(path) if mark else None
     if file is None:
         return fault.at
-    parts = pointer_parts(fragment)
+    parts = split_pointer(fragment)
     keyword = [str(fault.values["keyword"])] if "keyword" in fault.values else []
-    offset, resolved_keys = file.nearest([*parts, *keyword], SPELLINGS)
-    line, column = file.line_and_column(offset)
+    offset, resolved_keys = file.find_nearest([*parts, *keyword], SPELLINGS)
+    line, column = file.locate_offset(offset)
     return f"{path}:{line}:{column}{mark}{fragment}".removesuffix("#") if len(resolved_keys) >= len(parts) else fault.at
 
 
-def _positions(path: str) -> Positions | None:
+def _find_positions(path: str) -> Positions | None:
     """The positions in a JSON file; `None` if it is not JSON, or cannot be read."""
     from acpgen.input.load import decode, read_bytes
-    from acpgen.input.positions import Positions, problems
+    from acpgen.input.positions import Positions, find_problems
 
     try:
         text = decode(read_bytes(Path(path)), path)
     except (Faults, ValueError):
         return None
-    return None if problems(text) else Positions(text)
+    return None if find_problems(text) else Positions(text)
 
 
 def show_error(error: str, hint: str = "") -> None:
@@ -86,7 +86,7 @@ def show_error(error: str, hint: str = "") -> None:
     for label, text, colour in (("error", error, 31), ("hint", hint, 36)):
         if text:
             styled_label = f"\x1b[1;{colour}m{label}\x1b[0m" if _is_coloured(sys.stderr) else label
-            line = wrap(f"{label}: {printable(text)}", sys.stderr)
+            line = wrap(f"{label}: {make_printable(text)}", sys.stderr)
             print(line.replace(label, styled_label, 1), file=sys.stderr)
 
 
@@ -157,11 +157,11 @@ def say(sentence: str) -> None:
 
 def warn(sentence: str) -> None:
     """Print a line on standard error, even if quiet."""
-    print(wrap(printable(sentence), sys.stderr), file=sys.stderr)
+    print(wrap(make_printable(sentence), sys.stderr), file=sys.stderr)
 
 
 @contextlib.contextmanager
-def progress() -> Generator[Progress]:
+def show_progress() -> Generator[Progress]:
     """Show the current step and the elapsed time, after one second, if standard error is a terminal. A total of 0 means unknown.
 
     Other output meanwhile still goes to its stream.
@@ -196,7 +196,7 @@ def progress() -> Generator[Progress]:
         now = monotonic()
         if now - last_update > _OFTEN:
             last_update = now
-            bar.update(task, completed=finished, total=total or None, description=printable(step))
+            bar.update(task, completed=finished, total=total or None, description=make_printable(step))
 
     try:
         yield show
@@ -210,7 +210,7 @@ def show_table(heading: str, columns: Sequence[str], rows: Iterable[tuple[str, S
     """Print a table on standard error: names on the left, over several lines if long, and figures on the right."""
     if _display.is_quiet:
         return
-    printable_rows = [(printable(name), cells) for name, cells in rows]
+    printable_rows = [(make_printable(name), cells) for name, cells in rows]
     widths = [max(map(len, column)) for column in zip(columns, *(cells for _, cells in printable_rows), strict=True)]
     rest = min(get_terminal_size().columns, WIDEST) - sum(2 + width for width in widths)
     width = max(len(heading), min(rest, max((len(name) for name, _ in printable_rows), default=0)))

@@ -13,7 +13,7 @@ import typer
 from acpgen.commands import summary_text, terminal
 from acpgen.commands.output import finish, report_destinations
 from acpgen.commands.shared_options import Methods, Protocols, at_least
-from acpgen.errors import visible
+from acpgen.errors import make_visible
 
 if TYPE_CHECKING:
     from io import BufferedReader
@@ -92,7 +92,7 @@ def validate(
     name = names[0]
     summary = work.Counts()
     as_line = work.write_json if lines_as == "json" else work.write_text
-    standard.versions()  # what it names may not be there, which is said before a message is waited for
+    standard.get_validators()  # what it names may not be there, which is said before a message is waited for
     with contextlib.ExitStack() as stack:
         if stores.is_compressed(name):
             lines, total = stores.read_lines(name), None
@@ -101,7 +101,9 @@ def validate(
             stream = standard_input if name == "-" else stack.enter_context(recording.open_recording(Path(name)))
             lines, total = recording.read_lines(stream), recording.measure_size(stream)
         is_moving = lines_as and sys.stdout.isatty() and not session  # a verdict a line shows well enough how far it is
-        progress = stack.enter_context(contextlib.nullcontext(_ignore_progress) if is_moving else terminal.progress())
+        progress = stack.enter_context(
+            contextlib.nullcontext(_ignore_progress) if is_moving else terminal.show_progress()
+        )
 
         def count_lines() -> Iterator[LineVerdict]:
             for verdict in standard.judge_lines(lines):
@@ -113,7 +115,7 @@ def validate(
                     yield verdict
 
         for verdict in work.fold_repeats(count_lines()) if session and lines_as == "text" else count_lines():
-            line = visible(as_line(verdict))
+            line = make_visible(as_line(verdict))
             terminal.put(terminal.wrap(line, sys.stdout) if lines_as == "text" else line)
     if lines_as == "json" and not summary.is_judged:
         terminal.put(work.write_counts(summary))
@@ -139,18 +141,18 @@ def _validate_many(
         if reports:
             diagnostics.add_recording(verdict)
         for line in as_line(verdict).splitlines() if lines_as else ():
-            text = visible(line)
+            text = make_visible(line)
             terminal.put(terminal.wrap(text, sys.stdout) if lines_as == "text" else text)
 
     listing = stores.find(names)
     read = [file.name for each in listing.recordings for file in each.files]
     require_apart((each.file for each in reports), read)
-    with terminal.progress() as progress:
+    with terminal.show_progress() as progress:
         summary = summary_report.run(
             listing.recordings, standard, jobs or worker_pool.count_processors(), resume, tell, progress
         )
     if lines_as == "json":
-        terminal.put(summary_report.summary_as_json(summary))
+        terminal.put(summary_report.write_summary(summary))
     summary_text.show_summary(summary, listing.others)
     sums = summary.right, summary.wrong, summary.not_judged
     finish(diagnostics.report(names, *sums, is_judged=summary.is_judged), reports)

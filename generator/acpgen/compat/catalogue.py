@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 from acpgen import resources
 from acpgen.compat.policy import NONE, Policy, is_removal
 from acpgen.compat.rules import RULES
-from acpgen.diagnostics.markup import quoting, write_code_block
+from acpgen.diagnostics.markup import write_code_block, write_message
 from acpgen.input.load import decode, parse_json, read_bytes
 
 PAGES: Final = "compatibility"
@@ -58,7 +58,7 @@ def _severities(rule: str) -> Sequence[str]:
 @cache
 def examples() -> dict[str, Any]:
     """For each rule, a pair of schemas that breaks a peer and a pair that breaks none, with the findings of each."""
-    file = resources.rule_examples()
+    file = resources.locate_rule_examples()
     return cast("dict[str, Any]", parse_json(decode(read_bytes(file), file.name), file.name))
 
 
@@ -184,7 +184,7 @@ def _lines(entry: CatalogueEntry, here: Iterable[str], *, linked: bool) -> Itera
     else:
         yield f"It has no mirror: {entry.unmirrored}.\n"
     yield from (f"{line}\n" for line in here)
-    render_text = quoting if linked else str
+    render_text = write_message if linked else str
     yield "## Bad\n"
     yield from _pair(pairs["bad"], name, render_text)
     yield "## Good\n"

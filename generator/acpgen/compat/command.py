@@ -22,7 +22,7 @@ from acpgen.diagnostics.outputs import Destination, parse_destinations, require_
 from acpgen.errors import Fault, Faults, show, suggest_values
 from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
-from acpgen.input.load import NO_REFERENCES, References, decode, place, read_bytes
+from acpgen.input.load import NO_REFERENCES, References, decode, display_path, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -126,7 +126,7 @@ def run_diff(
     """
     file = waivers or standard_file()
     is_there = file.exists() or (waivers is not None and not new_waivers)
-    at = place(file)
+    at = display_path(file)
     text = decode(read_bytes(file), at) if is_there else ""
     profile = None if methods is None else find_profile(methods)
     before, base = at_merge_base(old, new) if merge_base else (old, None)
@@ -136,7 +136,7 @@ def run_diff(
     promised = of_project(project)
     releases = None
     if project is not None and promised.since is not None:
-        releases = release_files(project, new, promised.since, place(project.file))
+        releases = release_files(project, new, promised.since, display_path(project.file))
     versions = () if project is None else versions_of(project, new)
     earlier, later = read_inputs(
         before, new, mode=diff_options.mode, unstable=unstable, references=references, methods=profile

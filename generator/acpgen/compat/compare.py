@@ -28,14 +28,15 @@ from acpgen.compat.findings import (
 from acpgen.compat.fingerprints import group_findings
 from acpgen.compat.keyword_notes import ignored_keywords
 from acpgen.compat.sources import Comparable, Input, open_input
-from acpgen.errors import Fault, Faults, distinct
+from acpgen.errors import Fault, Faults, drop_duplicates
 from acpgen.input.ignored_content import holds_schemas, without_places
 from acpgen.input.load import NO_REFERENCES, Documents, References
-from acpgen.input.step_budget import join_steps, limit_steps, working_on
+from acpgen.input.load import check as check_document
+from acpgen.input.step_budget import join_steps, limit_steps, set_place
 from acpgen.input.walk import is_object, may_hold_schemas
 from acpgen.meaning.faults import UNSUPPORTED
 from acpgen.naming.identifiers import class_name
-from acpgen.pointers import pointer
+from acpgen.pointers import write_pointer
 
 if TYPE_CHECKING:
     from acpgen.bundle.bundle import Bundle
@@ -87,7 +88,7 @@ def read_inputs(
         except Faults as caught:
             faults.extend(caught.faults)
     if faults:
-        raise Faults(distinct(faults))
+        raise Faults(drop_duplicates(faults))
     return sides[0], sides[1]
 
 
@@ -249,7 +250,7 @@ def read_revision(
 
     first = side.documents.documents[0].path
     with limit_steps(side.at(first), side.documents.size), _located(side):
-        working_on(first)
+        set_place(first)
         bundled = _bundle_apart(_with_definitions(side.documents, standing), side.methods)
         protocol = lower(bundled)
     roots = _roots(side.documents, frozenset(bundled.origins.values()), bundled.unread)
@@ -287,7 +288,7 @@ def _roots(documents: Documents, origins: frozenset[str], foreign: Mapping[str, 
             continue
         others = [key for key in value if may_hold_schemas(key) and key not in assertions[path]]
         for key in (*others, *(["definitions"] if {"$defs", "definitions"} <= value.keys() else [])):
-            remaining = without_places(value[key], f"{path}{pointer(key)}", origins)
+            remaining = without_places(value[key], f"{path}{write_pointer(key)}", origins)
             if holds_schemas(remaining):
                 unread_parts[key if len(values) == 1 else f"{path} {key}"] = remaining
     return Roots(tuple(values), {path: demands for path, demands in assertions.items() if demands}, unread_parts)
@@ -328,8 +329,10 @@ def compare_bindings(old: Input, new: Input) -> tuple[Bindings, tuple[Note, ...]
     """The effect on generated code, with notes on ignored keywords; "breaking" if no code can be generated from a side."""
     from acpgen.compat.protocol.bindings import bindings
 
-    if not all(is_object(value) for side in (old, new) for value in side.documents.values):
-        return "breaking", ()
+    for documents in (old.documents, new.documents):
+        for document in documents.documents:
+            if next(check_document(document.value, document.path, documents.reference_values), None) is not None:
+                return "breaking", ()
     try:
         before, after = (each.meaning for each in _with_roots(side(old, unstable=False), side(new, unstable=False)))
         return bindings(before, after), ignored_keywords(old, new, (before.bundle.notes, after.bundle.notes))

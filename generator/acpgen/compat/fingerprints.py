@@ -16,7 +16,7 @@ from urllib.parse import unquote, urljoin
 from acpgen.compat.findings import SEVERITIES, Finding, Reach, order
 from acpgen.compat.source_positions import SourcePositions
 from acpgen.input.numbers import dumps
-from acpgen.input.walk import DEFINITIONS, is_array, is_object, reachable, refs_anywhere, without_prose
+from acpgen.input.walk import DEFINITIONS, find_reachable, find_refs_anywhere, is_array, is_object, without_prose
 from acpgen.pointers import resolve
 
 if TYPE_CHECKING:
@@ -87,9 +87,9 @@ def contents(value_at: Callable[[str], JSON], at: str) -> dict[str, JSON]:
     def below(place: str) -> list[str]:
         value = without_prose(value_at(place))
         values_by_place[place] = value if place.partition("#")[2] else _without_definitions(value)
-        return [urljoin(place, unquote(ref)) for ref in refs_anywhere(values_by_place[place])]
+        return [urljoin(place, unquote(ref)) for ref in find_refs_anywhere(values_by_place[place])]
 
-    return {place: values_by_place[place] for place in sorted(reachable([at], below))}
+    return {place: values_by_place[place] for place in sorted(find_reachable([at], below))}
 
 
 def asserted_content(schema: JSON) -> JSON:

@@ -14,7 +14,7 @@ from acpgen.compat.sources import Input
 from acpgen.errors import Fault
 from acpgen.input.numbers import dumps
 from acpgen.input.walk import is_object
-from acpgen.pointers import plain_pointer
+from acpgen.pointers import write_plain_pointer
 
 _MEANT: Final = (FOREIGN_KEYWORD, HIDDEN_KEYWORD, MISSPELT_KEYWORD)
 
@@ -67,7 +67,7 @@ def _without(side: Ignored, other: Ignored) -> list[Fault]:
 
 
 def _note(how: str, positions: SourcePositions, each: Fault) -> Note:
-    position = positions.position(f"{each.at}{plain_pointer(str(each.values['keyword']))}")
+    position = positions.position(f"{each.at}{write_plain_pointer(str(each.values['keyword']))}")
     assert position is not None
     advice = "If it should have an effect, correct it and compare again. Otherwise, no action is needed."
     return Note("keyword-ignored", f"{how} without effect: {each.join_text()}", advice, position)

@@ -29,7 +29,7 @@ from acpgen.compat.fingerprints import asserted_content, fingerprint
 from acpgen.compat.protocol.acceptance import count_unknown_formats, doubt_formats
 from acpgen.compat.source_positions import SourcePositions
 from acpgen.errors import Faults
-from acpgen.input.drafts import MODERN, draft_of
+from acpgen.input.drafts import MODERN, find_draft
 from acpgen.input.ignored_content import find_unread_members
 from acpgen.input.numbers import dumps
 from acpgen.input.walk import (
@@ -38,17 +38,17 @@ from acpgen.input.walk import (
     KEYWORDS,
     Schema,
     asserts,
-    children,
+    find_reachable,
+    find_refs_anywhere,
+    find_sources,
     is_object,
-    leading_to,
-    reachable,
-    refs,
-    refs_anywhere,
+    list_children,
+    list_refs,
     walk_schemas,
 )
 from acpgen.meaning.faults import UNSUPPORTED
 from acpgen.methods.profile import choose
-from acpgen.pointers import as_fragment, pointer, pointer_parts, resolve
+from acpgen.pointers import as_fragment, resolve, split_pointer, write_pointer
 
 if TYPE_CHECKING:
     from acpgen.compat.sources import Input
@@ -209,7 +209,7 @@ class _Documents:
 
     def of_gone(self, place: str) -> Finding:
         """The finding for a removed definition that the root does not refer to, so that there is nothing to compare it with."""
-        name = pointer_parts(place)[-1]
+        name = split_pointer(place)[-1]
         message = f"The definition {name!r} was removed. The root does not refer to it, so who needs it is not known."
         advice = "Keep it, or accept the finding with a waiver if nobody needs it."
         return self.finding(_doubt(message, advice, ("new",)), (place, place))
@@ -233,7 +233,7 @@ class _Documents:
         schemas = self.old.schema, self.new.schema
         if contents is None:
             contents = (places[0], *schemas) if places[0] else (*map(asserted_content, schemas),)
-        name = pointer_parts(places[0])[-1] if places[0] else ""
+        name = split_pointer(places[0])[-1] if places[0] else ""
         own = fingerprint(reach.rule, reach.subject or reach.rule, *contents)
         reach = replace(reach, location=reach.location or name, fingerprint=own)
         return Finding((reach,), own, old=self.old.position(places[0]), new=self.new.position(places[1]))
@@ -258,7 +258,7 @@ class Definitions:
     """The definitions of a schema by their places, and the references of each, by pointer or by the URI of a definition."""
 
     def __init__(self, whole: JSON) -> None:
-        self.draft = draft_of(whole, {})
+        self.draft = find_draft(whole, {})
         self.places = _definitions(whole)
         base = _address(whole)
         bases = {place: _join(base, _address(node)) for place, node in self.places.items() if _address(node)}
@@ -272,7 +272,7 @@ class Definitions:
         root = {key: each for key, each in whole.items() if key not in DEFINITIONS} if is_object(whole) else whole
         self.schemas = {ROOT: root, **self.places}
         self._refers = {
-            place: [meant(each, place) for each in refs_anywhere(one)] for place, one in self.schemas.items()
+            place: [meant(each, place) for each in find_refs_anywhere(one)] for place, one in self.schemas.items()
         }
         draft = self.draft or MODERN
         judging = {place: [meant(each, place) for each in _judging(one, draft)] for place, one in self.schemas.items()}
@@ -284,10 +284,10 @@ class Definitions:
 
     def lead_to(self, ends: Iterable[str]) -> set[str]:
         """The definitions at these places and all that transitively refer to one of them."""
-        return self.schemas.keys() & leading_to(ends, self._refers)
+        return self.schemas.keys() & find_sources(ends, self._refers)
 
     def _reach(self, start: Iterable[str], edges: Mapping[str, Sequence[str]]) -> set[str]:
-        return self.schemas.keys() & reachable(start, lambda place: edges.get(place, ()))
+        return self.schemas.keys() & find_reachable(start, lambda place: edges.get(place, ()))
 
 
 def unreferenced(old: Definitions, new: Definitions) -> tuple[tuple[str, str], ...]:
@@ -328,14 +328,14 @@ def _renames(old: Definitions, new: Definitions) -> dict[str, str]:
 
 def _modern(place: str) -> str:
     """A place with `$defs` for `definitions`."""
-    return pointer(*("$defs" if part in DEFINITIONS else part for part in pointer_parts(place)))
+    return write_pointer(*("$defs" if part in DEFINITIONS else part for part in split_pointer(place)))
 
 
 def _referenced_places(schema: JSON) -> frozenset[str]:
     """The places that references transitively reach by a pointer from the root, `#/components/schemas/Thing`."""
 
     def below(part: JSON) -> list[str]:
-        return [place for place in map(unquote, refs(part)) if place.startswith("#/")]
+        return [place for place in map(unquote, list_refs(part)) if place.startswith("#/")]
 
     def referenced(place: str) -> list[str]:
         try:
@@ -343,7 +343,7 @@ def _referenced_places(schema: JSON) -> frozenset[str]:
         except KeyError:
             return []
 
-    return frozenset(reachable(below(schema), referenced))
+    return frozenset(find_reachable(below(schema), referenced))
 
 
 def _is_other(schema: JSON) -> bool:
@@ -361,7 +361,7 @@ def _definitions(schema: JSON) -> dict[str, JSON]:
             pending += [((*keys, name), member) for name, member in reversed(node.items())]
             continue
         if keys:
-            definitions[pointer(*keys)] = node
+            definitions[write_pointer(*keys)] = node
         for below, inner in walk_schemas(node):
             groups = [((*keys, *below, each), inner[each]) for each in DEFINITIONS if is_object(inner.get(each))]
             pending += [((*at, name), member) for at, group in groups for name, member in reversed(group.items())]
@@ -380,7 +380,7 @@ def _judging(schema: JSON, draft: Draft) -> Iterator[str]:
             if draft.is_lone_ref:
                 continue
         is_conditional = "if" in node and ("then" in node or "else" in node)
-        for (keyword, *_), child in children(node):
+        for (keyword, *_), child in list_children(node):
             if asserts(keyword) and draft.knows(keyword) and (is_conditional or keyword not in _CONDITIONS):
                 pending.append(child)
 

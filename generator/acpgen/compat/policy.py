@@ -48,9 +48,9 @@ from acpgen.compat.findings import (
     readers,
     worst,
 )
-from acpgen.errors import Fault, Faults, did_you_mean
+from acpgen.errors import Fault, Faults, suggest_name
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
-from acpgen.input.load import decode, place, read_bytes
+from acpgen.input.load import decode, display_path, read_bytes
 
 if TYPE_CHECKING:
     from acpgen.compat.catalogue import CatalogueEntry
@@ -223,14 +223,14 @@ def of_project(project: Config | None) -> Policy:
 
         rules = catalogue()
     notes = [entry.id for entry in rules if entry.severities == ("note",)]
-    return policy(project.compat, place(project.file), [entry.id for entry in rules], notes)
+    return policy(project.compat, display_path(project.file), [entry.id for entry in rules], notes)
 
 
 def policy_position(project: Config | None) -> SourcePosition:
     """The position of a project's policy: its first table."""
     if project is None:
         return SourcePosition("pyproject.toml", "", 1, 1)
-    at = place(project.file)
+    at = display_path(project.file)
     lines = decode(read_bytes(project.file), at).splitlines() if project.compat else []
     line_numbers = (
         number for number, line in enumerate(lines, 1) if re.match(r"\s*\[+\s*tool\.acpgen\.compat\b", line)
@@ -248,7 +248,7 @@ def policy(table: Mapping[str, Any], at: str, rules: Sequence[str], notes: Seque
     for index, row in enumerate(table.get("severity", ())):
         key, rule = f"tool.acpgen.compat.severity.{index}.rule", row.get("rule", "")
         if "rule" in row and rule not in rules:
-            faults.append(UNKNOWN_NAME(at=f"{at}: {key}", kind="rule", name=rule, hint=did_you_mean(rule, rules)))
+            faults.append(UNKNOWN_NAME(at=f"{at}: {key}", kind="rule", name=rule, hint=suggest_name(rule, rules)))
         if rule in notes:
             expected = f"a rule whose findings have a severity; {rule!r} only reports notes"
             faults.append(BAD_SETTING(at=at, key=key, expected=expected, hint="Correct this setting."))
@@ -289,9 +289,9 @@ def require_roles(policy: Policy, reports: Iterable[Report], project: Config) ->
     roles, faults = sorted(role_names), list[Fault]()
     for role in policy.promises if roles else ():
         if role not in roles:
-            guess, which = did_you_mean(role, roles), f"The roles are {', '.join(map(repr, roles))}."
+            guess, which = suggest_name(role, roles), f"The roles are {', '.join(map(repr, roles))}."
             hint = f"{guess} {which}" if guess.startswith("Did") else which
-            where = f"{place(project.file)}: tool.acpgen.compat.promise.{role}"
+            where = f"{display_path(project.file)}: tool.acpgen.compat.promise.{role}"
             faults.append(UNKNOWN_NAME(at=where, kind="role", name=role, hint=hint))
     if faults:
         raise Faults(faults)
@@ -304,7 +304,7 @@ def _roles(project: Config) -> Iterator[str]:
 
     for name in project.protocols:
         source = project.root / project.schema / name
-        yield from side(open_input(source, methods=project.profile(name)), unstable=True).meaning.protocol.sides
+        yield from side(open_input(source, methods=project.read_profile(name)), unstable=True).meaning.protocol.sides
 
 
 # --- applying it -----------------------------------------------------------------------------------------------------

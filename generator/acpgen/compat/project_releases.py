@@ -10,10 +10,10 @@ from typing import Final
 
 from acpgen import config
 from acpgen.compat.findings import Report, order, worst
-from acpgen.config.docs_inputs import INDEX, RELEASES, index
-from acpgen.errors import Faults, did_you_mean
+from acpgen.config.docs_inputs import INDEX, RELEASES, parse_index
+from acpgen.errors import Faults, suggest_name
 from acpgen.input.faults import UNKNOWN_NAME
-from acpgen.input.load import place, read_bytes
+from acpgen.input.load import display_path, read_bytes
 
 _VERSION: Final = re.compile(
     r"v?(0|[1-9][0-9]{0,17})\.(0|[1-9][0-9]{0,17})\.(0|[1-9][0-9]{0,17})(-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?"
@@ -30,7 +30,7 @@ _NAME: Final = re.compile(r"v?[0-9][0-9A-Za-z_.+-]*")
 def versions_of(project: config.Config, new: str) -> tuple[str, ...]:
     """The kept releases of NEW's protocol, oldest first; none if it is no protocol of the project. Raises `Faults`."""
     folder = _folder(project, new)
-    return () if folder is None else index(read_bytes(folder / INDEX), place(folder / INDEX)).versions
+    return () if folder is None else parse_index(read_bytes(folder / INDEX), display_path(folder / INDEX)).versions
 
 
 def _folder(project: config.Config, new: str) -> Path | None:
@@ -55,7 +55,7 @@ def release_files(project: config.Config, new: str, since: str, at: str) -> tupl
     versions = versions_of(project, new)
     if since and since not in versions:
         where = f"{at}: tool.acpgen.compat.transitive"
-        raise Faults([UNKNOWN_NAME(at=where, kind="release", name=since, hint=did_you_mean(since, versions))])
+        raise Faults([UNKNOWN_NAME(at=where, kind="release", name=since, hint=suggest_name(since, versions))])
     return tuple(folder / f"{version}.json" for version in versions[versions.index(since) if since else 0 :])
 
 
@@ -70,7 +70,7 @@ def with_releases(report: Report, releases: Sequence[Path], compare: Callable[[P
         harmful = (each for each in compare(release).findings if each.severity in ("breaking", "undecided", "risky"))
         all_findings += (each for each in harmful if each.fingerprint not in known_fingerprints)
     findings = tuple(sorted(all_findings, key=order))
-    names = tuple(place(release) for release in releases)
+    names = tuple(display_path(release) for release in releases)
     return replace(report, findings=findings, verdict=worst(tuple(each.severity for each in findings)), earlier=names)
 
 

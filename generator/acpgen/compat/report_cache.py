@@ -56,4 +56,4 @@ def find_or_compare(cache: Cache, inputs: Iterable[str], compare: Callable[[], M
 def _texts(side: Input) -> Iterator[str]:
     """Yield the inputs of a side that its report depends on: its files, their display names, and the profile."""
     yield from (side.label, side.documents.name, repr(side.methods), str(len(side.places)), *side.places)
-    yield from side.documents.inputs()
+    yield from side.documents.list_inputs()

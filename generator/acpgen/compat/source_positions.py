@@ -10,7 +10,7 @@ from acpgen.compat.findings import SourcePosition
 from acpgen.input.drafts import restore_keys
 from acpgen.input.positions import Positions
 from acpgen.input.walk import is_array, is_object
-from acpgen.pointers import follow, plain_pointer, pointer_parts, resolve
+from acpgen.pointers import follow, resolve, split_pointer, write_plain_pointer
 
 if TYPE_CHECKING:
     from acpgen.compat.sources import Input
@@ -34,11 +34,11 @@ class SourcePositions:
             return None
         path, _, fragment = at.partition("#")
         positions, whole = self._file(path)
-        parts = pointer_parts(fragment)
+        parts = split_pointer(fragment)
         file_parts = restore_keys(parts, whole)
-        offset, keys = positions.nearest(declared(file_parts, parts[len(file_parts) :], whole) or file_parts)
-        place = plain_pointer(*keys)
-        line, column = positions.line_and_column(offset)
+        offset, keys = positions.find_nearest(declared(file_parts, parts[len(file_parts) :], whole) or file_parts)
+        place = write_plain_pointer(*keys)
+        line, column = positions.locate_offset(offset)
         return SourcePosition(self.side.at(path), place, line, column, resolve(whole, place) if keys else None)
 
     def value(self, at: str) -> JSON:
@@ -90,5 +90,5 @@ def _inside(at: tuple[str, ...], name: str, whole: Any) -> tuple[str, ...] | Non
         if is_array(parts):
             pending += [(*place, "allOf", str(index)) for index in reversed(range(len(parts)))]
         if isinstance(ref, str) and ref.startswith("#/"):
-            pending.append(pointer_parts(unquote(ref[1:])))
+            pending.append(split_pointer(unquote(ref[1:])))
     return None

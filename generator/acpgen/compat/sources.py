@@ -49,7 +49,7 @@ class Input:
 
     def at(self, path: str) -> str:
         """The display name of a file."""
-        return path if self.source is None else self.source.at(path)
+        return path if self.source is None else self.source.locate(path)
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -103,7 +103,7 @@ def configured_profile(text: str) -> Profile | None:
     """The profile that the project configures for a protocol, in the working tree or at a revision. Raises `Faults`."""
     _, colon, rest = text.partition(":")
     name, project = rest if colon else text, _project()
-    profile = project.profile(name) if project is not None and name in project.protocols else None
+    profile = project.read_profile(name) if project is not None and name in project.protocols else None
     return None if profile is None else replace(profile, how="evident")
 
 
@@ -120,7 +120,7 @@ def find_source(location: str | Path) -> Source:
         return read(canonical, name=text)
     at_revision = _revision(text)
     if at_revision is None:
-        raise Faults([protocols.unknown(text)])
+        raise Faults([protocols.report_unknown(text)])
     from acpgen.input.git_revisions import read_revision  # most comparisons are of files
 
     revision, rest = at_revision

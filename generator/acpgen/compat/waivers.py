@@ -28,10 +28,10 @@ from acpgen import config
 from acpgen.compat.faults import NOT_APPENDABLE
 from acpgen.compat.findings import Finding, Note, Report, SourcePosition, Waiver
 from acpgen.compat.project_releases import is_date, is_out, is_release
-from acpgen.errors import Fault, Faults, did_you_mean
+from acpgen.errors import Fault, Faults, suggest_name
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
 from acpgen.input.form import Form
-from acpgen.input.load import decode, place, read_bytes
+from acpgen.input.load import decode, display_path, read_bytes
 from acpgen.input.numbers import dumps
 
 FILE: Final = "compat-waivers.toml"
@@ -51,7 +51,7 @@ def standard_file() -> Path:
 
 def read(path: Path) -> tuple[Waiver, ...]:
     """The waivers of a file. Raises `Faults`."""
-    at = place(path)
+    at = display_path(path)
     return parse_waivers(decode(read_bytes(path), at), at)
 
 
@@ -64,9 +64,9 @@ def parse_waivers(text: str, at: str) -> tuple[Waiver, ...]:
         return lines[index] if len(lines) == len(table["waiver"]) else 1
 
     faults: list[Fault] = []
-    for error in _FORM.errors(table):
+    for error in _FORM.list_errors(table):
         where = f"{at}:{find_line(int(error.path[1]))}:1" if len(error.path) > 1 else at
-        faults.append(config.setting_fault(error, where))
+        faults.append(config.report_setting(error, where))
     if faults:
         raise Faults(faults)
     entries: list[dict[str, Any]] = table.get("waiver", [])
@@ -210,7 +210,7 @@ def with_waivers(
             known_fingerprints = [name for each in report.findings for name in each.fingerprints]
             faults.append(
                 UNKNOWN_NAME(
-                    at="--waive", kind="finding", name=fingerprint, hint=did_you_mean(fingerprint, known_fingerprints)
+                    at="--waive", kind="finding", name=fingerprint, hint=suggest_name(fingerprint, known_fingerprints)
                 )
             )
         elif all(is_waived(each, fingerprint) for each in matches):

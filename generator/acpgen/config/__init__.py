@@ -22,11 +22,11 @@ from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from acpgen.config.faults import NO_CONFIGURATION, NOT_TOML, UNKNOWN_KEY
-from acpgen.errors import Fault, Faults, did_you_mean, show
+from acpgen.errors import Fault, Faults, show, suggest_name
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
 from acpgen.input.form import Form, FormError
 from acpgen.input.keywords import DRAFTS
-from acpgen.input.load import References, decode, parse_json, place, read_bytes
+from acpgen.input.load import References, decode, display_path, parse_json, read_bytes
 from acpgen.naming.identifiers import is_class_name
 
 if TYPE_CHECKING:
@@ -138,16 +138,16 @@ class Config(Struct, frozen=True):
         profiles = [self.methods] if isinstance(self.methods, str) else self.methods.values()
         return [path for name in profiles if (path := self.root / name).is_file()]
 
-    def profile(self, protocol: str) -> Profile | None:
+    def read_profile(self, protocol: str) -> Profile | None:
         """The method profile of a protocol; `None` if the project names none. Raises `Faults`."""
         profile_name = self.methods if isinstance(self.methods, str) else self.methods.get(protocol)
-        return None if profile_name is None else find_profile(profile_name, self.root, place(self.file))
+        return None if profile_name is None else find_profile(profile_name, self.root, display_path(self.file))
 
-    def package(self, protocol: str) -> str:
+    def find_package(self, protocol: str) -> str:
         """The Python package of a protocol in the first Python output without options; empty if there is none."""
         return next((package for _, package in self._find_packages("python", protocol)), "")
 
-    def module(self, protocol: str) -> str:
+    def find_module(self, protocol: str) -> str:
         """The npm module of a protocol in the first TypeScript output without options that has a distribution; empty if there is none."""
         modules = (
             f"{name}/{package.replace('.', '/')}"
@@ -170,7 +170,7 @@ def find(start: Path) -> Config:
             config = read(folder)
             if config is not None:
                 return config
-    raise Faults([NO_CONFIGURATION(at=place(start) or "this folder")])
+    raise Faults([NO_CONFIGURATION(at=display_path(start) or "this folder")])
 
 
 def find_config(path: Path) -> Config | None:
@@ -185,7 +185,7 @@ def find_config(path: Path) -> Config | None:
 
 def read(root: Path) -> Config | None:
     """The configuration in `root`; `None` if its pyproject.toml has no `[tool.acpgen]`. Raises `Faults`."""
-    at = place(root / "pyproject.toml")
+    at = display_path(root / "pyproject.toml")
     tool: Any = parse_toml(decode(read_bytes(root / "pyproject.toml"), at), at).get("tool")
     table: Any = cast("dict[str, Any]", tool).get("acpgen") if isinstance(tool, dict) else None
     if table is None:
@@ -195,17 +195,17 @@ def read(root: Path) -> Config | None:
 
 def parse_settings(root: Path, table: Any) -> Config:
     """The configuration of the project in `root` with this `[tool.acpgen]` table. Raises `Faults`."""
-    at = place(root / "pyproject.toml")
-    faults = [setting_fault(error, at, *_TABLE) for error in _FORM.errors(table)]
+    at = display_path(root / "pyproject.toml")
+    faults = [report_setting(error, at, *_TABLE) for error in _FORM.list_errors(table)]
     if not faults:
         config = _FORM.convert({**table, "root": root}, Config)
-        faults = [*_contradictions(config, at)]
+        faults = [*_find_contradictions(config, at)]
         if not faults:
             return config
     raise Faults(faults)
 
 
-def references(pairs: Iterable[str], start: Path | None = None) -> References:
+def read_references(pairs: Iterable[str], start: Path | None = None) -> References:
     """The files or drafts by URI: those of the project around `start`, overridden by `URL=FILE` pairs of the command line. Raises
     `Faults`.
     """
@@ -235,12 +235,12 @@ def read_names(path: Path) -> Mapping[str, str]:
     names: Any = _read_value(path)
     faults = [
         BAD_SETTING(
-            at=place(path),
+            at=display_path(path),
             key=f"the entry {show(error.path[0])}" if error.path else "a names file",
             expected=error.expected,
             hint="""Write it as in {"Thing.kind": "ThingKind"}.""",
         )
-        for error in _NAMES.errors(names)
+        for error in _NAMES.list_errors(names)
     ]
     if faults:
         raise Faults(faults)
@@ -252,22 +252,22 @@ def find_profile(named: str, root: Path | None = None, at: str = "--methods") ->
 
     A relative path is resolved against `root`, else against the current folder. Raises `Faults`.
     """
-    from acpgen.methods.profile import names as profile_names
-    from acpgen.methods.profile import profile, read_built_in
+    from acpgen.methods.profile import list_names as profile_names
+    from acpgen.methods.profile import read_built_in, read_profile
 
     path = Path(named) if root is None else root / named
     if named in profile_names():
         return read_built_in(named)
     if not path.exists():
-        hint = did_you_mean(named, profile_names())
+        hint = suggest_name(named, profile_names())
         raise Faults([UNKNOWN_NAME(at=at, kind="profile or file", name=named, hint=hint)])
-    return profile(_read_value(path), place(path), path.stem)
+    return read_profile(_read_value(path), display_path(path), path.stem)
 
 
 def _read_value(path: Path) -> object:
     """The value of a TOML or JSON file, according to its suffix. Raises `Faults`."""
-    text = decode(read_bytes(path), place(path))
-    return parse_toml(text, place(path)) if path.suffix == ".toml" else parse_json(text, place(path))
+    text = decode(read_bytes(path), display_path(path))
+    return parse_toml(text, display_path(path)) if path.suffix == ".toml" else parse_json(text, display_path(path))
 
 
 def by_position(names: Mapping[str, str]) -> int:
@@ -288,7 +288,7 @@ def move_site(project: Config, *, url: str, source: str) -> Config:
             at=f"--{key}", key=show(address), expected=error.expected, hint=f"Correct it, or leave --{key} out."
         )
         for key, address in options.items()
-        for error in _FORM.part("address").errors(address)
+        for error in _FORM.get_part("address").list_errors(address)
     ]
     if faults:
         raise Faults(faults)
@@ -326,23 +326,23 @@ _FORM: Final = Form(
     Path(__file__).with_name("config.schema.json"),
     (("folder", _is_folder), ("package", is_package), ("protocol", is_protocol), ("class-name", is_class_name)),
 )
-_NAMES: Final = _FORM.part("names")
+_NAMES: Final = _FORM.get_part("names")
 _TABLE: Final = ("tool", "acpgen")
 
 
-def setting_fault(error: FormError, at: str, *above: str) -> Fault:
+def report_setting(error: FormError, at: str, *above: str) -> Fault:
     """The fault of a setting in the file `at`, inside the tables `above`."""
     key = ".".join((*above, *map(quote_key, error.path)))
     if error.known is not None:
-        return UNKNOWN_KEY(at=at, key=key, hint=did_you_mean(error.path[-1], error.known))
+        return UNKNOWN_KEY(at=at, key=key, hint=suggest_name(error.path[-1], error.known))
     return BAD_SETTING(at=at, key=key, expected=error.expected, hint="Correct this setting.")
 
 
-def _contradictions(config: Config, at: str) -> Iterator[Fault]:
+def _find_contradictions(config: Config, at: str) -> Iterator[Fault]:
     """Yield faults of settings that are valid by the form, but contradict each other."""
 
-    def wrong(expected: str, *path: str) -> Fault:
-        return setting_fault(FormError(path, expected), at, *_TABLE)
+    def report_wrong(expected: str, *path: str) -> Fault:
+        return report_setting(FormError(path, expected), at, *_TABLE)
 
     folders = [PurePosixPath(folder) for folder in (config.schema, *config.outputs)]
     for index, folder in enumerate(config.outputs, 1):
@@ -351,15 +351,15 @@ def _contradictions(config: Config, at: str) -> Iterator[Fault]:
             for before in folders[:index]
             for one, other in permutations((before, folders[index]))
         ):
-            yield wrong("apart from the schema and every other output", "outputs", folder)
+            yield report_wrong("apart from the schema and every other output", "outputs", folder)
     pages: list[str] = []
     for title, section in config.site.sections.items():
         if not set(section).isdisjoint(pages):
-            yield wrong("pages, such as 'why.md', each once and in one section", "site", "sections", title)
+            yield report_wrong("pages, such as 'why.md', each once and in one section", "site", "sections", title)
         pages += section
     for protocol in chain(() if isinstance(config.methods, str) else config.methods, config.own_names):
         if protocol not in config.protocols:
-            yield UNKNOWN_NAME(at=at, kind="protocol", name=protocol, hint=did_you_mean(protocol, config.protocols))
+            yield UNKNOWN_NAME(at=at, kind="protocol", name=protocol, hint=suggest_name(protocol, config.protocols))
 
 
 def quote_key(key: str) -> str:

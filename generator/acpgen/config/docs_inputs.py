@@ -18,11 +18,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen.config.faults import BAD_MATERIAL, UNKNOWN_KEY
-from acpgen.errors import Fault, Faults, did_you_mean, show
+from acpgen.errors import Fault, Faults, show, suggest_name
 from acpgen.input.faults import NO_FILES
 from acpgen.input.form import Form
-from acpgen.input.load import Documents, Source, decode, parse, parse_json, place, read_bytes, read_folder
-from acpgen.pointers import pointer
+from acpgen.input.load import Documents, Source, decode, display_path, parse, parse_json, read_bytes, read_folder
+from acpgen.pointers import write_pointer
 
 if TYPE_CHECKING:
     from acpgen.ir import JSON
@@ -120,7 +120,7 @@ def is_material(path: str) -> bool:
     return path == REQUIREMENTS or path.partition("/")[0] in RESERVED
 
 
-def schemas(source: Source) -> Source:
+def select_schemas(source: Source) -> Source:
     """The source with only the files that belong to protocols."""
     return replace(source, files=tuple(file for file in source.files if not is_material(file[0])))
 
@@ -146,7 +146,7 @@ def read(schema: Path, protocols: Iterable[str]) -> Files:
         inputs.append((REQUIREMENTS, read_bytes(schema / REQUIREMENTS)))
     if faults:
         raise Faults(faults)
-    return Files(place(schema), tuple(sorted(inputs)))
+    return Files(display_path(schema), tuple(sorted(inputs)))
 
 
 def parse_material(files: Files) -> Material:
@@ -170,43 +170,43 @@ def parse_material(files: Files) -> Material:
     releases: dict[str, Releases] = {}
     for protocol, contents in folders.items():
         try:
-            releases[protocol] = _releases(protocol, contents, f"{files.root}/{RELEASES}/{protocol}".lstrip("/"))
+            releases[protocol] = _read_releases(protocol, contents, f"{files.root}/{RELEASES}/{protocol}".lstrip("/"))
         except Faults as caught:
             faults.extend(caught.faults)
-    faults.extend(_page_faults(pages, files.root))
+    faults.extend(_find_page_faults(pages, files.root))
     if faults:
         raise Faults(faults)
     return Material(pages, releases, requirements, files.root)
 
 
-def index(content: bytes | None, at: str) -> Index:
+def parse_index(content: bytes | None, at: str) -> Index:
     """Parse an index of releases; empty without content. Raises `Faults`."""
     if content is None:
         return Index()
     table: Any = parse_json(decode(content, at), at)
-    faults = [*form_faults(_FORM, table, at, _INDEX_REMEDY)] or [*_contradictions(table, at)]
+    faults = [*find_form_faults(_FORM, table, at, _INDEX_REMEDY)] or [*_find_contradictions(table, at)]
     if faults:
         raise Faults(faults)
     return _FORM.convert(table, Index)
 
 
-def form_faults(form: Form, value: object, at: str, remedy: str) -> Iterator[Fault]:
+def find_form_faults(form: Form, value: object, at: str, remedy: str) -> Iterator[Fault]:
     """Yield a fault for each violation of the form of a file beside the schemas."""
-    for error in form.errors(value):
-        where = f"{at}{pointer(*error.path)}"
+    for error in form.list_errors(value):
+        where = f"{at}{write_pointer(*error.path)}"
         if error.known is not None:
-            yield UNKNOWN_KEY(at=where, key=show(error.path[-1]), hint=did_you_mean(error.path[-1], error.known))
+            yield UNKNOWN_KEY(at=where, key=show(error.path[-1]), hint=suggest_name(error.path[-1], error.known))
         else:
             reason = f"this must be {error.expected}" if error.expected else error.reason.removesuffix(".")
             yield BAD_MATERIAL(at=where, reason=reason[:_LONGEST_REASON], remedy=remedy)
 
 
-def _contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
+def _find_contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
     """Yield faults of an index that is valid by its form, but contradicts itself."""
     titles = table.get("titles", {})
     for key in ("dates", "titles"):
         for version in table.get(key, {}).keys() - {*table["versions"]}:
-            below = f"{at}{pointer(key, version)}"
+            below = f"{at}{write_pointer(key, version)}"
             yield BAD_MATERIAL(at=below, reason="no such version is kept", remedy="Remove it, or list the version")
     if len({titles.get(version, version) for version in table["versions"]}) < len(table["versions"]):
         reason = "two releases have one title"
@@ -226,8 +226,8 @@ _INDEX_REMEDY: Final = (
 )
 
 
-def _releases(protocol: str, contents: Mapping[str, bytes], at: str) -> Releases:
-    entry = index(contents.get(INDEX), f"{at}/{INDEX}")
+def _read_releases(protocol: str, contents: Mapping[str, bytes], at: str) -> Releases:
+    entry = parse_index(contents.get(INDEX), f"{at}/{INDEX}")
     file_names = {f"{version}.json" for version in entry.versions}
     verdicts = contents.get(VERDICTS)
     faults: list[Fault] = [
@@ -252,16 +252,16 @@ def _releases(protocol: str, contents: Mapping[str, bytes], at: str) -> Releases
     return Releases(**about, releases=tuple(releases), verdicts=beside)
 
 
-def _page_faults(pages: Mapping[str, str], root: str) -> Iterator[Fault]:
+def _find_page_faults(pages: Mapping[str, str], root: str) -> Iterator[Fault]:
     for path, text in pages.items():
         at = f"{root}/{PAGES}/{path}".lstrip("/")
         if path.count("/") > 1:
             yield BAD_MATERIAL(at=at, reason="this page stands in a folder of a folder", remedy="Move it up")
-        elif title(text) is None:
+        elif read_title(text) is None:
             yield BAD_MATERIAL(at=at, reason="this page has no title", remedy="Begin it with a line such as '# Title'")
 
 
-def title(page: str) -> str | None:
+def read_title(page: str) -> str | None:
     """The heading with which a page begins; `None` if it does not begin with one."""
     first = next((line for line in page.splitlines() if line.strip()), "")
     return first[2:].strip() or None if first.startswith("# ") else None

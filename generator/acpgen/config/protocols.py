@@ -8,7 +8,7 @@ from pathlib import Path
 
 from acpgen import config, resources
 from acpgen.config.docs_inputs import INDEX, RELEASES, RESERVED, is_material
-from acpgen.errors import Fault, Faults, did_you_mean
+from acpgen.errors import Fault, Faults, suggest_name
 from acpgen.input.faults import NOT_FOUND, UNKNOWN_NAME
 
 
@@ -20,7 +20,7 @@ def find(name: str) -> Path | None:
     """
     if not config.is_protocol(name) or name.partition("/")[0] in RESERVED:
         return None
-    project, canonical = project_folder(), resources.schema()
+    project, canonical = find_project_folder(), resources.locate_schema()
     if project is not None and _is_schema(project / name):
         return project / name
     return canonical / name if not os.path.exists(name) and _is_schema(canonical / name) else None
@@ -30,28 +30,32 @@ def locate(path: Path) -> Path:
     """The location of a named protocol, or the path itself. Raises `Faults` if it has the form of a protocol name, but does not exist."""
     name = path.as_posix()
     folder = find(name)
-    if folder is None and not os.path.exists(name) and (fault := unknown(name)).kind == UNKNOWN_NAME:
+    if folder is None and not os.path.exists(name) and (fault := report_unknown(name)).kind == UNKNOWN_NAME:
         raise Faults([fault])
     return folder or path
 
 
-def unknown(text: str) -> Fault:
+def report_unknown(text: str) -> Fault:
     """The fault for a text that is no file, folder or protocol; if it has the form of a protocol name, it suggests existing ones."""
     if not config.is_protocol(text) or Path(text).suffix:
         return NOT_FOUND(at=text)
-    return UNKNOWN_NAME(at=text, kind="file, folder or protocol", name=text, hint=did_you_mean(text, names()))
+    return UNKNOWN_NAME(at=text, kind="file, folder or protocol", name=text, hint=suggest_name(text, list_names()))
 
 
 def is_canonical(name: str) -> bool:
     """Whether a name resolves to a protocol that comes with acpgen, and not to one of the project."""
     folder = find(name)
-    return folder is not None and folder.is_relative_to(resources.schema()) and resources.schema() != project_folder()
+    return (
+        folder is not None
+        and folder.is_relative_to(resources.locate_schema())
+        and resources.locate_schema() != find_project_folder()
+    )
 
 
-def names() -> Iterator[str]:
+def list_names() -> Iterator[str]:
     """The names of all protocols, those of the project first."""
     names_: dict[str, None] = {}
-    for folder in folders():
+    for folder in list_folders():
         for path in sorted(folder.rglob("*.json")):
             name = path.parent.relative_to(folder).as_posix()
             if name != "." and not is_material(f"{name}/"):
@@ -59,9 +63,9 @@ def names() -> Iterator[str]:
     return iter(names_)
 
 
-def folders() -> tuple[Path, ...]:
+def list_folders() -> tuple[Path, ...]:
     """The schema folders: the project's, if there is one, and acpgen's."""
-    project, canonical = project_folder(), resources.schema()
+    project, canonical = find_project_folder(), resources.locate_schema()
     return (canonical,) if project is None else (project, canonical)
 
 
@@ -69,10 +73,10 @@ def with_releases(name: str) -> Path | None:
     """The schema folder that holds releases of a protocol; `None` if there is none."""
     if not config.is_protocol(name):
         return None
-    return next((folder for folder in folders() if os.path.exists(folder / RELEASES / name / INDEX)), None)
+    return next((folder for folder in list_folders() if os.path.exists(folder / RELEASES / name / INDEX)), None)
 
 
-def project_folder() -> Path | None:
+def find_project_folder() -> Path | None:
     """The schema folder of the project around the current folder; `None` without a project, or if its settings cannot be read."""
     try:
         project = config.find(Path.cwd())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from acpgen.diagnostics.model import DiagnosticReport, Tone, tone
+from acpgen.diagnostics.model import DiagnosticReport, Tone, get_tone
 from acpgen.ir import JSON
 
 _COLOURS: Final[dict[Tone, str]] = {
@@ -27,5 +27,5 @@ def make_badge(report: DiagnosticReport) -> JSON:
         "schemaVersion": 1,
         "label": report.label,
         "message": report.badge or report.verdict,
-        "color": _COLOURS[tone(report.verdict)],
+        "color": _COLOURS[get_tone(report.verdict)],
     }

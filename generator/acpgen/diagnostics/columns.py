@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from acpgen.errors import visible
+from acpgen.errors import make_visible
 
 WIDTH: Final = 80
 COLOURS: Final = {
@@ -28,26 +28,26 @@ def strip_colours(text: str) -> str:
 def wrap(line: str, indent: str = "", colour: str = "", below: str = "") -> Iterator[str]:
     """Wrap a text to the width, the first line after `indent`, the others after `below` or the same number of spaces."""
     below = below or " " * len(indent)
-    for number, part in enumerate(fold(visible(line), WIDTH - len(below))):
+    for number, part in enumerate(fold(make_visible(line), WIDTH - len(below))):
         whole = f"{below if number else indent}{part}"
         yield f"\x1b[{colour}m{whole}\x1b[0m" if colour else whole
 
 
 def paint(line: str, kind: str) -> str:
     """A text in the colour of its tone, or as a heading."""
-    return f"\x1b[{COLOURS[kind]}m{visible(line)}\x1b[0m"
+    return f"\x1b[{COLOURS[kind]}m{make_visible(line)}\x1b[0m"
 
 
 def cut(line: str, width: int) -> str:
     """The beginning of a text, with an ellipsis if it was cut."""
-    printable = visible(line)
-    return printable if count_columns(printable) <= width else f"{_parts(printable, width - 1)[0]}…"
+    printable = make_visible(line)
+    return printable if count_columns(printable) <= width else f"{_split(printable, width - 1)[0]}…"
 
 
 def cut_left(line: str, width: int) -> str:
     """The end of a text, with an ellipsis if it was cut."""
-    printable = visible(line)
-    return printable if count_columns(printable) <= width else f"…{_parts(printable[::-1], width - 1)[0][::-1]}"
+    printable = make_visible(line)
+    return printable if count_columns(printable) <= width else f"…{_split(printable[::-1], width - 1)[0][::-1]}"
 
 
 # Columns of a terminal: some characters take two, some none.
@@ -60,7 +60,7 @@ def count_columns(line: str) -> int:
     return len(line) if line.isascii() else cell_len(line)
 
 
-def _parts(line: str, width: int) -> list[str]:
+def _split(line: str, width: int) -> list[str]:
     """A text in pieces that fit into the width."""
     from rich.cells import chop_cells
 
@@ -77,7 +77,7 @@ def fold(line: str, width: int) -> Iterator[str]:
             continue
         if room:
             yield room
-        *full, room = _parts(word, width)
+        *full, room = _split(word, width)
         yield from full
     if room:
         yield room

@@ -11,7 +11,7 @@ from typing import Final
 from acpgen.diagnostics import outline
 from acpgen.diagnostics.markup import choose_fence
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, Replacement
-from acpgen.errors import visible
+from acpgen.errors import make_visible
 
 MOST: Final = 10
 """The maximum number of annotations per level that GitHub shows for one step; it drops the rest."""
@@ -27,19 +27,20 @@ def write_commands(report: DiagnosticReport) -> str:
     problem_lines: list[str] = []
     for level in ("error", "warning"):
         for each in _choose_shown([each for each in problems if each.level == level]):
-            problem_lines.append(_line(each, advised=each.advice in advised))
+            problem_lines.append(_write_line(each, advised=each.advice in advised))
             advised.add(each.advice)
     note_diagnostics = [each for each in report.diagnostics if each.severity == "note"]
     notes = [
-        _command("notice", f"note: {each.rule}", _describe(each), _place(each)) for each in note_diagnostics[: MOST - 1]
+        _write_command("notice", f"note: {each.rule}", _describe(each), _find_place(each))
+        for each in note_diagnostics[: MOST - 1]
     ]
-    edits = [_edit(each, edit) for each in problems for edit in each.replacements]
+    edits = [_write_edit(each, edit) for each in problems for edit in each.replacements]
     lines = [*dict.fromkeys(problem_lines), *notes, *edits[: MOST - 1 - len(notes)]]
     if report.diagnostics or report.code:
         omitted_count = len(problems) - len(problem_lines) + len(note_diagnostics) - len(notes)
         more = f"\nNot shown here: {omitted_count}. See the summary, or --format json." if omitted_count else ""
         level = "error" if report.code and not report.failing else "notice"
-        lines.append(_command(level, f"verdict: {report.verdict}", f"{report.summary}{more}"))
+        lines.append(_write_command(level, f"verdict: {report.verdict}", f"{report.summary}{more}"))
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -50,11 +51,11 @@ def _choose_shown(diagnostics: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
     return diagnostics[:MOST]
 
 
-def _line(diagnostic: Diagnostic, *, advised: bool) -> str:
+def _write_line(diagnostic: Diagnostic, *, advised: bool) -> str:
     """The line of a diagnostic, with its advice unless that was already given (`advised`)."""
     level = "error" if diagnostic.level == "error" else "warning"
     message = _describe(diagnostic, advised=advised)
-    return _command(level, f"{diagnostic.severity}: {diagnostic.rule}", message, _place(diagnostic))
+    return _write_command(level, f"{diagnostic.severity}: {diagnostic.rule}", message, _find_place(diagnostic))
 
 
 def _describe(diagnostic: Diagnostic, *, advised: bool = False) -> str:
@@ -64,15 +65,15 @@ def _describe(diagnostic: Diagnostic, *, advised: bool = False) -> str:
     return f"{message}\n{diagnostic.repair}" if diagnostic.repair else message
 
 
-def _edit(diagnostic: Diagnostic, edit: Replacement) -> str:
+def _write_edit(diagnostic: Diagnostic, edit: Replacement) -> str:
     """The replacement of lines, as a suggestion at their place."""
     marks = choose_fence(edit.text)
     suggestion = f"{diagnostic.repair}\n{marks}suggestion\n{edit.text}\n{marks}"
     place = {"file": edit.file, "line": str(edit.first), "endLine": str(edit.last)}
-    return _command("notice", f"repair: {diagnostic.rule}", suggestion, place)
+    return _write_command("notice", f"repair: {diagnostic.rule}", suggestion, place)
 
 
-def _place(diagnostic: Diagnostic) -> Mapping[str, str]:
+def _find_place(diagnostic: Diagnostic) -> Mapping[str, str]:
     # A file at a git revision has no place among the changed lines; its path inside the repository does.
     for each in diagnostic.locations:
         numbers = {"line": each.line, "col": each.column}
@@ -80,14 +81,16 @@ def _place(diagnostic: Diagnostic) -> Mapping[str, str]:
     return {}
 
 
-def _command(level: str, title: str, text: str, place: Mapping[str, str] | None = None) -> str:
-    properties = ",".join(f"{key}={_property(value)}" for key, value in {**(place or {}), "title": title}.items())
-    return f"::{level} {properties}::{_data(text)}"
+def _write_command(level: str, title: str, text: str, place: Mapping[str, str] | None = None) -> str:
+    properties = ",".join(
+        f"{key}={_escape_property(value)}" for key, value in {**(place or {}), "title": title}.items()
+    )
+    return f"::{level} {properties}::{_escape_data(text)}"
 
 
-def _data(value: str) -> str:
-    return "%0A".join(visible(line).replace("%", "%25") for line in value.split("\n"))
+def _escape_data(value: str) -> str:
+    return "%0A".join(make_visible(line).replace("%", "%25") for line in value.split("\n"))
 
 
-def _property(value: str) -> str:
-    return _data(value).replace(":", "%3A").replace(",", "%2C")
+def _escape_property(value: str) -> str:
+    return _escape_data(value).replace(":", "%3A").replace(",", "%2C")

@@ -18,10 +18,10 @@ _SEVERITIES: Final = {"error": "critical", "warning": "minor", "note": "info"}
 
 def make_code_quality(report: DiagnosticReport) -> JSON:
     """One entry per diagnostic; those that need no attention are omitted."""
-    return [*_entries(report)]
+    return [*_list_entries(report)]
 
 
-def _entries(report: DiagnosticReport) -> Iterator[JSON]:
+def _list_entries(report: DiagnosticReport) -> Iterator[JSON]:
     used_fingerprints: set[str] = set()
     for each in report.diagnostics:
         if each.level == "none":
@@ -30,7 +30,7 @@ def _entries(report: DiagnosticReport) -> Iterator[JSON]:
         yield {
             "description": _describe(each),
             "check_name": each.rule,
-            "fingerprint": _unique(each, used_fingerprints),
+            "fingerprint": _make_fingerprint(each, used_fingerprints),
             "severity": "info" if each.waived else "major" if each.severity == "undecided" else _SEVERITIES[each.level],
             "location": {"path": path, "lines": {"begin": line or 1}},
         }
@@ -42,7 +42,7 @@ def _describe(diagnostic: Diagnostic) -> str:
     return " ".join(filter(None, parts))
 
 
-def _unique(diagnostic: Diagnostic, used_fingerprints: set[str]) -> str:
+def _make_fingerprint(diagnostic: Diagnostic, used_fingerprints: set[str]) -> str:
     """The fingerprint, with a number if another entry has it: GitLab shows only one entry per fingerprint."""
     places = (
         f"{place.file}#{place.pointer}" for place in diagnostic.locations

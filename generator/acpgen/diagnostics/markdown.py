@@ -8,10 +8,10 @@ from functools import cache
 from typing import Final, TypeAlias
 
 from acpgen.diagnostics import outline
-from acpgen.diagnostics.markup import choose_fence, code, escape_line
+from acpgen.diagnostics.markup import choose_fence, escape_line, write_code
 from acpgen.diagnostics.model import DiagnosticReport, ReportTable, Snippet
 from acpgen.diagnostics.outline import CodeSpan, Item, Line, RuleGroup
-from acpgen.errors import count_noun, visible
+from acpgen.errors import count_noun, make_visible
 
 LONGEST: Final = 5_800
 """The maximum number of characters of a report that shows every diagnostic with its evidence; a longer one names as many as fit."""
@@ -41,11 +41,13 @@ def write_markdown(report: DiagnosticReport) -> str:
     text = ""
 
     @cache
-    def shown(index: int, form: _Form) -> list[str]:
+    def render_group(index: int, form: _Form) -> list[str]:
         return [text for line in form(heavy[index]) for text in _render_line(line)]
 
     for forms in _choose_forms(heavy, longest):
-        sections = [(group, shown(index, form)) for index, (group, form) in enumerate(zip(heavy, forms, strict=True))]
+        sections = [
+            (group, render_group(index, form)) for index, (group, form) in enumerate(zip(heavy, forms, strict=True))
+        ]
         is_whole = all(form is outline.describe_fully for form in forms)
         text = "\n".join(_write_parts(report, sections, light, is_whole=is_whole)).rstrip() + "\n"
         if len(text) <= longest:
@@ -90,7 +92,7 @@ def _choose_forms(groups: Sequence[RuleGroup], longest: int) -> Iterator[Sequenc
 def _write_parts(
     report: DiagnosticReport, sections: list[tuple[RuleGroup, list[str]]], light: list[RuleGroup], *, is_whole: bool
 ) -> Iterator[str]:
-    yield f"### {report.label} of {' → '.join(map(code, report.title.split(' → ')))}\n"
+    yield f"### {report.label} of {' → '.join(map(write_code, report.title.split(' → ')))}\n"
     yield f"**{_escape(report.sentence)}**\n"
     count = len(report.failing)
     failing = f"{count_noun(count, 'finding')} {'fails' if count == 1 else 'fail'}"
@@ -139,7 +141,7 @@ def _write_table(table: ReportTable) -> Iterator[str]:
     yield f"| {' | '.join(column.name for column in table.columns)} |"
     yield f"| {' | '.join('---' for _ in table.columns)} |"
     for name, *cells in table.rows:
-        yield f"| {' | '.join((code(name), *map(_escape, cells)))} |"
+        yield f"| {' | '.join((write_code(name), *map(_escape, cells)))} |"
     yield ""
 
 
@@ -156,8 +158,8 @@ def _render_line(line: Line) -> Iterator[str]:
             yield f"    {fence}\n\n    </details>\n"
         case _ if line.text.count("\n") < LONGEST_EDIT:
             fence = choose_fence(line.text)
-            yield f"\n    {code(str(line))}\n\n    {fence}suggestion"
-            yield from (f"    {visible(each)}" for each in line.text.split("\n"))
+            yield f"\n    {write_code(str(line))}\n\n    {fence}suggestion"
+            yield from (f"    {make_visible(each)}" for each in line.text.split("\n"))
             yield f"    {fence}"
         case _:
             return
@@ -166,7 +168,9 @@ def _render_line(line: Line) -> Iterator[str]:
 def _write_line(parts: Sequence[str]) -> str:
     first, *rest = parts  # only what begins a line needs an escape there
     texts = (_escape(first), *(_escape(f"x{part}")[1:] for part in rest))
-    return "".join(code(part) if isinstance(part, CodeSpan) else text for part, text in zip(parts, texts, strict=True))
+    return "".join(
+        write_code(part) if isinstance(part, CodeSpan) else text for part, text in zip(parts, texts, strict=True)
+    )
 
 
 def _escape(text: str) -> str:

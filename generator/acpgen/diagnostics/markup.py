@@ -1,4 +1,4 @@
-"""Escaping of text, so that it never becomes markup. `Markdown` is markup; everything else on a page passes `prose`, `code` or
+"""Escaping of text, so that it never becomes markup. `Markdown` is markup; everything else on a page passes `write_prose`, `write_code` or
 `escape_line`.
 
 Each character that Markdown or HTML could read as markup becomes a numeric character reference, which no Markdown parser treats as
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from acpgen import ir
-from acpgen.errors import visible
+from acpgen.errors import make_visible
 from acpgen.input.numbers import dumps
 
 _SPAN: Final = re.compile(r"`([^`\n]+)`")
@@ -40,16 +40,16 @@ class Markdown(str):
 def finalize(value: object) -> str:
     """What a template outputs for a value: Markdown unchanged, anything else as prose."""
     assert value is not None, "a template asked for text that is not there"
-    return value if isinstance(value, Markdown) else prose(str(value))
+    return value if isinstance(value, Markdown) else write_prose(str(value))
 
 
-def prose(text: str) -> Markdown:
+def write_prose(text: str) -> Markdown:
     """Text of a schema on one line, with spans in backticks as code."""
-    line = visible(" ".join(text.split()))
+    line = make_visible(" ".join(text.split()))
     parts: list[str] = []
     end = 0
     for span in _SPAN.finditer(line):
-        parts += [_escape(line[end : span.start()], at_start=end == 0), code(span[1])]
+        parts += [_escape(line[end : span.start()], at_start=end == 0), write_code(span[1])]
         end = span.end()
     parts.append(_escape(line[end:], at_start=end == 0))
     return Markdown("".join(parts))
@@ -57,39 +57,42 @@ def prose(text: str) -> Markdown:
 
 def escape_line(text: str) -> Markdown:
     """Text on one line, literally: a backtick in it is a backtick."""
-    return Markdown(_escape(visible(text), at_start=True))
+    return Markdown(_escape(make_visible(text), at_start=True))
 
 
 _LITERAL: Final = re.compile(r"(?<![\w'])'(?:[^'\\]|\\.)+'(?![\w'])")
 _ESCAPED: Final = re.compile(r"\\(['\\])")
 
 
-def quoting(message: str) -> Markdown:
+def write_message(message: str) -> Markdown:
     """A message of the compatibility check as plain text, in which names and patterns quoted in Python's style become code."""
-    line = visible(message)
+    line = make_visible(message)
     parts: list[str] = []
     end = 0
     for match in _LITERAL.finditer(line):
-        parts += [_escape(line[end : match.start()], at_start=end == 0), code(_ESCAPED.sub(r"\1", match[0][1:-1]))]
+        parts += [
+            _escape(line[end : match.start()], at_start=end == 0),
+            write_code(_ESCAPED.sub(r"\1", match[0][1:-1])),
+        ]
         end = match.end()
     return Markdown("".join((*parts, _escape(line[end:], at_start=end == 0))))
 
 
-def paragraphs(text: str) -> Markdown:
+def write_paragraphs(text: str) -> Markdown:
     """Text of a schema, with empty lines between paragraphs."""
-    parts = [prose(part) for part in re.split(r"\n\s*\n", text) if part.strip()]
+    parts = [write_prose(part) for part in re.split(r"\n\s*\n", text) if part.strip()]
     return Markdown("\n\n".join(parts))
 
 
 def take_first_sentence(text: str) -> Markdown:
     """The first sentence of a description, for lists."""
-    return prose(next(sentences(text), ""))
+    return write_prose(next(split_sentences(text), ""))
 
 
 _SPAN_OR_STOP: Final = re.compile(r"`[^`]*`|\.(?=\s|$)")
 
 
-def sentences(text: str) -> Iterator[str]:
+def split_sentences(text: str) -> Iterator[str]:
     """The sentences of a description, each on one line. A full stop in a code span, or without a space after it, does not end a
     sentence.
     """
@@ -103,31 +106,31 @@ def sentences(text: str) -> Iterator[str]:
         yield rest
 
 
-def code(text: str) -> Markdown:
+def write_code(text: str) -> Markdown:
     """Text as a code span, identical inside and outside of tables."""
-    printable = visible(text)
+    printable = make_visible(text)
     if _PLAIN_CODE.fullmatch(printable) and printable == printable.strip() and not _NOT_IN_CODE.search(printable):
         return Markdown(f"`{printable}`")
     return Markdown(f"<code>{_escape(printable, at_start=False) or '&#8203;'}</code>")
 
 
-def value(item: ir.JSON) -> Markdown:
+def write_value(item: ir.JSON) -> Markdown:
     """A JSON value as a code span."""
-    return code(dumps(item, ensure_ascii=False))
+    return write_code(dumps(item, ensure_ascii=False))
 
 
-def block(item: ir.JSON) -> Markdown:
+def write_block(item: ir.JSON) -> Markdown:
     """A JSON value as a fenced block, on one line if it fits."""
-    return blocks([item])
+    return write_blocks([item])
 
 
-def blocks(items: Iterable[Any]) -> Markdown:
+def write_blocks(items: Iterable[Any]) -> Markdown:
     """JSON values in one fenced block, one after another: each on one line if it fits, a small message on two."""
-    text = "\n".join(_on_two_lines(item) or _fill_lines(item) for item in items)
-    return write_code_block("".join(c if c.isprintable() or c == "\n" else _json_escape(c) for c in text), "json")
+    text = "\n".join(_write_two_lines(item) or _fill_lines(item) for item in items)
+    return write_code_block("".join(c if c.isprintable() or c == "\n" else _escape_json(c) for c in text), "json")
 
 
-def _on_two_lines(item: ir.JSON) -> str:
+def _write_two_lines(item: ir.JSON) -> str:
     """A message with its payload on a second line; empty if the value is not a message, fits into one line, or does not fit into two."""
     if (
         not isinstance(item, dict)
@@ -179,26 +182,26 @@ def choose_fence(text: str) -> str:
     return "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
 
 
-def html(text: str) -> str:
+def escape_html(text: str) -> str:
     """Text escaped for an element of HTML or SVG, or for one of its attributes."""
-    return _escape(visible(text), at_start=False).replace('"', "&#34;").replace("'", "&#39;")
+    return _escape(make_visible(text), at_start=False).replace('"', "&#34;").replace("'", "&#39;")
 
 
-def content_policy(*, style: str, script: str = "") -> str:
+def write_content_policy(*, style: str, script: str = "") -> str:
     """The value of `Content-Security-Policy` for a page with this inline style and script, byte for byte: nothing else runs, nothing is
     loaded.
 
     Source: W3C Content Security Policy Level 3, "hash-source".
     """
-    policy = f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src {_digest(style)}"
-    return f"{policy}; script-src {_digest(script)}" if script else policy
+    policy = f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src {_hash(style)}"
+    return f"{policy}; script-src {_hash(script)}" if script else policy
 
 
-def _digest(text: str) -> str:
+def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def identifier(text: str) -> str:
+def make_identifier(text: str) -> str:
     """An anchor or file name for a name: letters, digits, `_`, `.` and `-` stay, others become code points, and long names end with a
     hash.
     """
@@ -213,10 +216,10 @@ def _escape(text: str, *, at_start: bool) -> str:
     position = 0
     if at_start and (marker := _LINE_START.match(text)):
         position = marker.end()
-        parts += [text[: position - 1], _reference(text[position - 1])]
+        parts += [text[: position - 1], _write_reference(text[position - 1])]
     for match in _SPECIAL.finditer(text, position):
         if _is_special(text, match.start()):
-            parts += [text[position : match.start()], _reference(match[0])]
+            parts += [text[position : match.start()], _write_reference(match[0])]
             position = match.end()
     return "".join((*parts, text[position:]))
 
@@ -232,9 +235,9 @@ def _is_special(text: str, index: int) -> bool:
     return True
 
 
-def _reference(character: str) -> str:
+def _write_reference(character: str) -> str:
     return f"&#{ord(character)};"
 
 
-def _json_escape(character: str) -> str:
+def _escape_json(character: str) -> str:
     return dumps(character)[1:-1]

@@ -49,7 +49,7 @@ _TONES: Final[Mapping[str, Tone]] = {
 }
 
 
-def tone(word: str) -> Tone:
+def get_tone(word: str) -> Tone:
     """The tone of a severity or verdict."""
     return _TONES.get(word, "quiet")
 

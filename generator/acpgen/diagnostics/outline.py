@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Final, TypeAlias
 
 from acpgen.diagnostics.model import SEVERITIES, Diagnostic, Replacement, Snippet
-from acpgen.errors import count_noun, visible
+from acpgen.errors import count_noun, make_visible
 from acpgen.input.numbers import dumps
 from acpgen.ir import JSON
 
@@ -126,7 +126,7 @@ def describe_fully(group: RuleGroup) -> Iterator[Line]:
     for _, run in groupby(group.diagnostics, lambda each: (each.subject, each.evidence) if each.evidence else id(each)):
         alike = list(run)
         for each in alike:
-            yield Item(1, (*_head(each), each.message, describe_count(each)))
+            yield Item(1, (*_make_head(each), each.message, describe_count(each)))
         yield from describe_details(alike[0])
     yield from list_advice(group)
 
@@ -153,7 +153,7 @@ def describe_briefly(group: RuleGroup) -> Iterator[Line]:
             yield Item(1, (statement,))
         for each in similar:
             reach = describe_reach(each)
-            words = (name_subject(each), f" ({reach})" if reach else "") if several else (*_head(each), statement)
+            words = (name_subject(each), f" ({reach})" if reach else "") if several else (*_make_head(each), statement)
             mark = (" [", CodeSpan(each.fingerprint), "]") if each.fingerprint else ()
             yield Item(1 + several, (*words, f" {each.waived}" if each.waived else "", *mark))
             yield from (Item(2 + several, (line,)) for line in (each.repair,) if line)
@@ -175,7 +175,7 @@ def list_advice(group: RuleGroup) -> Iterator[Item]:
 
 def join_subjects(diagnostics: Iterable[Diagnostic], room: float) -> Parts:
     """As many subjects with their extent as fit into `room` characters: see `join_names`."""
-    extents = ((each, _extent(each)) for each in diagnostics)
+    extents = ((each, _describe_extent(each)) for each in diagnostics)
     return join_names([(name_subject(each), f" ({extent})" if extent else "") for each, extent in extents], room)
 
 
@@ -191,7 +191,7 @@ def join_names(names: Sequence[Parts], room: float) -> Parts:
     return tuple(parts)
 
 
-def _head(diagnostic: Diagnostic) -> Parts:
+def _make_head(diagnostic: Diagnostic) -> Parts:
     """The subject of a diagnostic and its reach, which precede its message."""
     if not diagnostic.subject:
         return ("",)
@@ -200,7 +200,7 @@ def _head(diagnostic: Diagnostic) -> Parts:
 
 def write_headline(diagnostic: Diagnostic) -> str:
     """The subject of a diagnostic, its reach, its message and its count."""
-    return "".join((*_head(diagnostic), diagnostic.message, describe_count(diagnostic)))
+    return "".join((*_make_head(diagnostic), diagnostic.message, describe_count(diagnostic)))
 
 
 def name_subject(diagnostic: Diagnostic) -> str:
@@ -208,7 +208,7 @@ def name_subject(diagnostic: Diagnostic) -> str:
     return CodeSpan(diagnostic.subject) if diagnostic.subject else THE_ROOT
 
 
-def _extent(diagnostic: Diagnostic) -> str:
+def _describe_extent(diagnostic: Diagnostic) -> str:
     """The number of methods or other places that a diagnostic reaches; empty for none and for a single method."""
     count, is_method = len(diagnostic.reached), diagnostic.reached_noun == "method"
     if not count or (is_method and count == 1):
@@ -218,7 +218,7 @@ def _extent(diagnostic: Diagnostic) -> str:
 
 def describe_reach(diagnostic: Diagnostic) -> str:
     """The reach of a diagnostic, and the direction: `session/prompt, client → agent`, `15 methods: session/new, …; both ways`."""
-    extent, reached = _extent(diagnostic), diagnostic.reached
+    extent, reached = _describe_extent(diagnostic), diagnostic.reached
     text = f"{extent}: {reached[0]}{', …' if len(reached) > 1 else ''}" if extent else "".join(reached)
     return ("; " if len(reached) > 1 else ", ").join(filter(None, (text, diagnostic.direction)))
 
@@ -226,7 +226,7 @@ def describe_reach(diagnostic: Diagnostic) -> str:
 def split_snippet(snippet: Snippet, width: int) -> list[str]:
     """The lines of a snippet; a JSON value is one line if it fits, otherwise indented."""
     if snippet.lines:
-        return [visible(line) for line in snippet.lines]
+        return [make_visible(line) for line in snippet.lines]
     line = dumps(snippet.value, ensure_ascii=False)
     return [line] if len(line) <= width else split_json(snippet.value)
 

@@ -13,7 +13,7 @@ from acpgen.diagnostics import FORMATS, write_report
 from acpgen.diagnostics.model import DiagnosticReport
 from acpgen.errors import Fault, Faults, show, suggest_values
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
-from acpgen.input.load import place
+from acpgen.input.load import display_path
 
 STANDARD: Final = "-"
 
@@ -36,15 +36,17 @@ def parse_destinations(arguments: Sequence[str], output_format: str | None) -> t
     """
     faults: list[Fault] = []
     if output_format is not None and output_format not in FORMATS:
-        faults.append(_unknown_format("--format", output_format))
+        faults.append(_make_format_fault("--format", output_format))
     destinations: tuple[Destination, ...] = (Destination(output_format or "text", None),)
     if arguments:
         destinations = tuple(_parse_destination(each, output_format, faults) for each in arguments)
         if output_format is not None and all(_PAIR.fullmatch(each) for each in arguments):
-            faults.append(_bad_setting(output_format, "left out where each --output says its own format", "--format"))
-    places = [STANDARD if each.file is None else place(each.file) for each in destinations]
+            faults.append(
+                _make_setting_fault(output_format, "left out where each --output says its own format", "--format")
+            )
+    places = [STANDARD if each.file is None else display_path(each.file) for each in destinations]
     duplicates = (each for number, each in enumerate(places) if each in places[:number])
-    faults.extend(_bad_setting(each, "a place of its own: only one report goes there") for each in duplicates)
+    faults.extend(_make_setting_fault(each, "a place of its own: only one report goes there") for each in duplicates)
     if faults:
         raise Faults(faults)
     return destinations
@@ -66,15 +68,17 @@ def _parse_destination(argument: str, output_format: str | None, faults: list[Fa
     name, file = pair.groups() if pair else (output_format or "text", argument)
     ending = Path(argument).suffix[1:].lower()
     if pair and name not in FORMATS:
-        faults.append(_unknown_format("--output", name))
+        faults.append(_make_format_fault("--output", name))
     if not file or "\0" in file:
-        faults.append(_bad_setting(argument, "FORMAT=FILE such as html=report.html, FILE, or - for standard output"))
+        faults.append(
+            _make_setting_fault(argument, "FORMAT=FILE such as html=report.html, FILE, or - for standard output")
+        )
     elif output_format is None and argument in FORMATS:
         expected = f"FORMAT=FILE such as {argument}=report.{argument}, or another name of a file: this one is a format"
-        faults.append(_bad_setting(argument, expected))
+        faults.append(_make_setting_fault(argument, expected))
     elif output_format is None and not pair and ending in FORMATS and ending != "text":
         expected = f"{show(f'{ending}={argument}')}, or --format beside it; without a format the report is text"
-        faults.append(_bad_setting(argument, expected))
+        faults.append(_make_setting_fault(argument, expected))
     return Destination(name, None if file == STANDARD else Path(file))
 
 
@@ -83,12 +87,12 @@ def require_apart(outputs: Iterable[Path | None], read: Iterable[str | os.PathLi
     input_paths = {os.path.realpath(each) for each in read if each is not None}
     over = [each for each in outputs if each is not None and os.path.realpath(each) in input_paths]
     if over:
-        raise Faults(_bad_setting(place(each), "another file than those that are read") for each in over)
+        raise Faults(_make_setting_fault(display_path(each), "another file than those that are read") for each in over)
 
 
-def _bad_setting(argument: str, expected: str, at: str = "--output") -> Fault:
+def _make_setting_fault(argument: str, expected: str, at: str = "--output") -> Fault:
     return BAD_SETTING(at=at, key=show(argument), expected=expected, hint="Correct it.")
 
 
-def _unknown_format(at: str, name: str) -> Fault:
+def _make_format_fault(at: str, name: str) -> Fault:
     return UNKNOWN_NAME(at=at, kind="format", name=name, hint=suggest_values(name, FORMATS))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import resources
 from acpgen.diagnostics import outline
-from acpgen.diagnostics.markup import content_policy
-from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, Snippet, SourceLocation, tone
-from acpgen.errors import visible
+from acpgen.diagnostics.markup import write_content_policy
+from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, Snippet, SourceLocation, get_tone
+from acpgen.errors import make_visible
 from acpgen.input.numbers import dumps
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ LONGEST_EXCERPT: Final = 24
 
 def write_page(report: DiagnosticReport) -> str:
     """Write the report as a page, in the fullest form that fits."""
-    environment = _environment()
+    environment = _make_environment()
     assert environment.loader is not None
     style, script = (environment.loader.get_source(environment, name)[0] for name in ("page.css", "page.js"))
 
@@ -41,7 +41,7 @@ def write_page(report: DiagnosticReport) -> str:
             counts=outline.count_by_severity(report.diagnostics),
             style=style,
             script=script,
-            policy=content_policy(style=f"\n{style}", script=f"\n{script}"),
+            policy=write_content_policy(style=f"\n{style}", script=f"\n{script}"),
         )
 
     page = render(full=True)
@@ -49,22 +49,22 @@ def write_page(report: DiagnosticReport) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def _make_environment() -> Environment:
     """The templates of `templates/report`, with the functions that they call."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(resources.templates() / "report"),
+        loader=FileSystemLoader(resources.locate_templates() / "report"),
         undefined=StrictUndefined,
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=_escape_control_characters,
     )
-    functions = (_list_details, _list_evidence, _locations_by_label, _cut_excerpt, _pre, _find_shortest_evidence)
+    functions = (_list_details, _list_evidence, _map_locations, _cut_excerpt, _write_lines, _find_shortest_evidence)
     names: dict[str, Any] = {function.__name__.strip("_"): function for function in functions}
     names |= {
-        each.__name__: each for each in (outline.name_subject, outline.describe_reach, outline.describe_count, tone)
+        each.__name__: each for each in (outline.name_subject, outline.describe_reach, outline.describe_count, get_tone)
     }
     environment.globals.update(names)
     return environment
@@ -72,7 +72,7 @@ def _environment() -> Environment:
 
 def _escape_control_characters(value: object) -> object:
     """A value of a template with control characters made visible; markup is unchanged."""
-    return value if hasattr(value, "__html__") else visible(str(value))
+    return value if hasattr(value, "__html__") else make_visible(str(value))
 
 
 def _list_details(diagnostic: Diagnostic) -> Iterator[tuple[str, object]]:
@@ -92,14 +92,14 @@ def _find_shortest_evidence(diagnostics: Sequence[Diagnostic]) -> Diagnostic:
     )
 
 
-def _pre(lines: Sequence[str]) -> Markup:
+def _write_lines(lines: Sequence[str]) -> Markup:
     """Preformatted lines."""
     from markupsafe import Markup
 
-    return Markup("<pre>{}</pre>").format("\n".join(map(visible, lines)))
+    return Markup("<pre>{}</pre>").format("\n".join(map(make_visible, lines)))
 
 
-def _locations_by_label(diagnostic: Diagnostic) -> Mapping[str, SourceLocation]:
+def _map_locations(diagnostic: Diagnostic) -> Mapping[str, SourceLocation]:
     """The locations by label (old and new) whose value is known."""
     return {each.label: each for each in diagnostic.locations if each.value is not None}
 

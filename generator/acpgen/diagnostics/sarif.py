@@ -23,7 +23,7 @@ def make_sarif(report: DiagnosticReport) -> JSON:
             "driver": {
                 "name": f"acpgen {report.command}",
                 "version": __version__,
-                "rules": [_rule(rule, report.links.get(rule.id)) for rule in rules],
+                "rules": [_make_rule(rule, report.links.get(rule.id)) for rule in rules],
             }
         },
         "columnKind": "unicodeCodePoints",
@@ -37,13 +37,13 @@ def make_sarif(report: DiagnosticReport) -> JSON:
                 ],
             }
         ],
-        "results": [_result(each, index) for each in report.diagnostics],
+        "results": [_make_result(each, index) for each in report.diagnostics],
         "properties": {"verdict": report.verdict, **dict(report.facts)},
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _rule(rule: RuleDescription, url: str | None) -> JSON:
+def _make_rule(rule: RuleDescription, url: str | None) -> JSON:
     return {
         "id": rule.id,
         "name": "".join(word.capitalize() for word in rule.id.replace("/", "-").split("-")),
@@ -54,10 +54,10 @@ def _rule(rule: RuleDescription, url: str | None) -> JSON:
     }
 
 
-def _result(diagnostic: Diagnostic, index: dict[str, int]) -> JSON:
+def _make_result(diagnostic: Diagnostic, index: dict[str, int]) -> JSON:
     lines = (line for snippet in diagnostic.evidence if snippet.lines for line in snippet.lines)
     message = "\n".join((f"{outline.write_headline(diagnostic)} {diagnostic.advice}".rstrip(), *lines))
-    locations: list[JSON] = [_location(each) for each in diagnostic.locations[:1]]
+    locations: list[JSON] = [_make_location(each) for each in diagnostic.locations[:1]]
     logical: JSON = [{"fullyQualifiedName": diagnostic.subject, "kind": "member"}]
     level = "note" if diagnostic.level == "none" else diagnostic.level
     result: dict[str, JSON] = {
@@ -73,10 +73,10 @@ def _result(diagnostic: Diagnostic, index: dict[str, int]) -> JSON:
     if diagnostic.count > 1:
         result["occurrenceCount"] = diagnostic.count
     if diagnostic.replacements:
-        result["fixes"] = [_fix(diagnostic)]
+        result["fixes"] = [_make_fix(diagnostic)]
     if len(diagnostic.locations) > 1:
         result["relatedLocations"] = [
-            {"id": number, "message": {"text": f"The {each.label} revision."}, **_location(each)}
+            {"id": number, "message": {"text": f"The {each.label} revision."}, **_make_location(each)}
             for number, each in enumerate(diagnostic.locations[1:], 1)
         ]
     if diagnostic.waived:
@@ -84,7 +84,7 @@ def _result(diagnostic: Diagnostic, index: dict[str, int]) -> JSON:
     return result
 
 
-def _fix(diagnostic: Diagnostic) -> JSON:
+def _make_fix(diagnostic: Diagnostic) -> JSON:
     """The repair as deleted regions and the text that replaces them."""
     changes: dict[str, list[JSON]] = {}
     for each in diagnostic.replacements:
@@ -100,7 +100,7 @@ def _fix(diagnostic: Diagnostic) -> JSON:
     }
 
 
-def _location(place: SourceLocation) -> dict[str, JSON]:
+def _make_location(place: SourceLocation) -> dict[str, JSON]:
     artifact: dict[str, JSON] = {"uri": quote(place.file)}
     if place.revision:
         artifact["description"] = {"text": f"at revision {place.revision}"}

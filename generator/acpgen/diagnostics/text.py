@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, groupby, islice
 from typing import Final
 
 from acpgen.diagnostics import outline
 from acpgen.diagnostics.columns import COLOURS, WIDTH, count_columns, cut, cut_left, fold, paint, strip_colours, wrap
-from acpgen.diagnostics.model import DiagnosticReport, ReportTable, Snippet, tone
+from acpgen.diagnostics.model import DiagnosticReport, ReportTable, Snippet, get_tone
 from acpgen.diagnostics.outline import CodeSpan, Item, Line, RuleGroup
-from acpgen.errors import printable, visible
+from acpgen.errors import make_printable, make_visible
 
 SCREEN: Final = 60
 """The maximum number of lines of a report that shows every diagnostic with places and evidence; a longer one has a line or just a name
@@ -44,9 +44,9 @@ def _write_one_a_line(report: DiagnosticReport) -> Iterator[str]:
     for each in report.diagnostics:
         where = [f"{place}{place.pointer}".removesuffix("#") for place in each.locations[:1]]
         line = ": ".join(filter(None, (*where, each.rule, f"{each.message}{outline.describe_count(each)}")))
-        yield printable(line if each.severity == "error" else f"{line} ({each.severity})")
-    yield from map(printable, report.remarks)
-    yield paint(report.summary, tone(report.verdict))
+        yield make_printable(line if each.severity == "error" else f"{line} ({each.severity})")
+    yield from map(make_printable, report.remarks)
+    yield paint(report.summary, get_tone(report.verdict))
 
 
 def _write_lines(report: DiagnosticReport) -> Iterator[str]:
@@ -66,8 +66,8 @@ def _write_lines(report: DiagnosticReport) -> Iterator[str]:
 def _write_head(report: DiagnosticReport, *, with_summary: bool) -> Iterator[str]:
     """Yield the verdict and, `with_summary`, the counts by rule, for reports that do not fit on a screen."""
     yield from wrap(report.title, "", COLOURS["heading"])
-    first, *more = [*fold(visible(report.summary), WIDTH - len(report.verdict) - 2)] or [""]
-    yield from (f"{paint(report.verdict.upper(), tone(report.verdict))}  {first}".rstrip(), *more)
+    first, *more = [*fold(make_visible(report.summary), WIDTH - len(report.verdict) - 2)] or [""]
+    yield from (f"{paint(report.verdict.upper(), get_tone(report.verdict))}  {first}".rstrip(), *more)
     if report.layout == "full":
         yield from wrap(report.sentence)
     yield from wrap(" · ".join(f"{name}: {value}" for name, value in report.facts), "", COLOURS["quiet"])
@@ -76,7 +76,7 @@ def _write_head(report: DiagnosticReport, *, with_summary: bool) -> Iterator[str
         yield ""
         for severity, groups in groupby(outline.group_by_rule(report.diagnostics), lambda group: group.severity):
             counts = ", ".join(f"{each.rule} {each.count}" for each in groups)
-            yield from wrap(counts, f"{severity:10} ", COLOURS[tone(severity)])
+            yield from wrap(counts, f"{severity:10} ", COLOURS[get_tone(severity)])
 
 
 def _write_body(report: DiagnosticReport, form: Callable[[RuleGroup], Iterator[Line]]) -> Iterator[str]:
@@ -106,7 +106,7 @@ def _write_body(report: DiagnosticReport, form: Callable[[RuleGroup], Iterator[L
 
 
 def _write_title(group: RuleGroup) -> str:
-    return f"{paint(group.severity, tone(group.severity))}  {paint(f'{group.rule}{group.size}', 'heading')}"
+    return f"{paint(group.severity, get_tone(group.severity))}  {paint(f'{group.rule}{group.size}', 'heading')}"
 
 
 def _render_line(line: Line) -> Iterator[str]:
@@ -128,18 +128,25 @@ def _render_line(line: Line) -> Iterator[str]:
             return
 
 
+def _shorten(column: Sequence[str]) -> list[str]:
+    """The cells of a column, cut at the right, or at the left where two would become one, as those of files of one folder."""
+    short = [cut(cell, _CELL) for cell in column]
+    return short if len({*short}) == len({*column}) else [cut_left(cell, _CELL) for cell in column]
+
+
 def _write_table(table: ReportTable) -> Iterator[str]:
     below = [index for index, column in enumerate(table.columns) if column.in_terminal == "below"]
     cell_indices = [index for index, column in enumerate(table.columns) if column.in_terminal == "cell"]
     names = tuple(column.name for column in table.columns)
-    cells = [[cut(row[index], _CELL) for index in cell_indices] for row in (names, *table.rows)]
+    columns = [_shorten([row[index] for row in (names, *table.rows)]) for index in cell_indices]
+    cells = [*zip(*columns, strict=True)]
     widths = [max(count_columns(row[index]) for row in cells) for index in range(len(cell_indices))]
     for whole, row in zip((names, *table.rows), cells, strict=True):
         padded = [cell + " " * (width - count_columns(cell)) for cell, width in zip(row, widths, strict=True)]
         if whole is names:
             yield paint("  ".join(padded).rstrip(), "quiet")
             continue
-        yield "  ".join((padded[0], paint(padded[1], tone(row[1])), *padded[2:])).rstrip()
+        yield "  ".join((padded[0], paint(padded[1], get_tone(row[1])), *padded[2:])).rstrip()
         if more := " ".join(filter(None, (whole[index] for index in below))):
             yield paint(f"    {cut(more, WIDTH - 4)}", "quiet")
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from acpgen.errors import Fault, Faults, show
 from acpgen.files.faults import NOT_EMPTY, NOT_RESTORED, UNWRITABLE
-from acpgen.input.load import place
+from acpgen.input.load import display_path
 
 
 def replace_files(contents: Mapping[Path, bytes | None]) -> None:
@@ -56,14 +56,14 @@ def replace_files(contents: Mapping[Path, bytes | None]) -> None:
                 aside.append(at)
             for at, content in contents.items():
                 if content is not None:
-                    os.replace(_path_beside(at, "new"), at)
+                    os.replace(_name_beside(at, "new"), at)
                 else:
                     at.unlink(missing_ok=True)
             undo.pop_all()
     except OSError as error:
-        backups = ", ".join(show(place(_path_beside(each, "old"))) for each in unrestored_paths)
-        fault = NOT_RESTORED(place(at), reason=str(error.strerror), left=backups) if backups else None
-        raise Faults([fault or UNWRITABLE(place(at), reason=str(error.strerror))]) from None
+        backups = ", ".join(show(display_path(_name_beside(each, "old"))) for each in unrestored_paths)
+        fault = NOT_RESTORED(display_path(at), reason=str(error.strerror), left=backups) if backups else None
+        raise Faults([fault or UNWRITABLE(display_path(at), reason=str(error.strerror))]) from None
     finally:
         _discard(contents, "new")
         _discard((each for each in contents if each not in unrestored_paths), "old")
@@ -83,19 +83,19 @@ def is_leftover(name: str) -> bool:
     return name.startswith(".") and name.endswith((".acpgen-new", ".acpgen-old"))
 
 
-def _path_beside(path: Path, kind: str) -> Path:
+def _name_beside(path: Path, kind: str) -> Path:
     return path.with_name(f".{path.name}.acpgen-{kind}")
 
 
 def _discard(paths: Iterable[Path], kind: str) -> None:
     for path in paths:
         with contextlib.suppress(OSError):
-            _path_beside(path, kind).unlink(missing_ok=True)
+            _name_beside(path, kind).unlink(missing_ok=True)
 
 
 def _stage(path: Path, content: bytes, kind: str = "new") -> None:
     """Write content to disk beside its target, with the mode of the existing file."""
-    beside = _path_beside(path, kind)
+    beside = _name_beside(path, kind)
     beside.unlink(missing_ok=True)
     with beside.open("xb") as file:
         with contextlib.suppress(OSError):
@@ -107,7 +107,7 @@ def _stage(path: Path, content: bytes, kind: str = "new") -> None:
 
 def _put_aside(path: Path) -> None:
     """Keep the existing file under another name, from which it can be restored without disk space."""
-    aside = _path_beside(path, "old")
+    aside = _name_beside(path, "old")
     aside.unlink(missing_ok=True)
     if not os.path.lexists(path):
         return
@@ -119,7 +119,7 @@ def _put_aside(path: Path) -> None:
 
 def _is_put_back(path: Path) -> bool:
     """Restore what was at a path, or remove the file if nothing was there; return whether that succeeded."""
-    aside = _path_beside(path, "old")
+    aside = _name_beside(path, "old")
     try:
         if not os.path.lexists(aside):
             path.unlink(missing_ok=True)
@@ -138,7 +138,7 @@ def write_reports(texts: Mapping[Path, str]) -> None:
     targets = {path: Path(os.path.realpath(path)) if path.is_symlink() else path for path in texts}
     devices = {path for path, target in targets.items() if target.exists() and not target.is_file()}
     for path in devices:
-        with unwritable(path):
+        with report_unwritable(path):
             path.write_text(texts[path], encoding="utf-8")
     replace_files({targets[path]: text.encode() for path, text in texts.items() if path not in devices})
 
@@ -150,7 +150,7 @@ def require_files(paths: Iterable[Path]) -> None:
         target = Path(os.path.realpath(path))
         reason = os.strerror(errno.EISDIR) if target.is_dir() else find_hindrance(target)
         if reason is not None:
-            faults.append(UNWRITABLE(at=place(path) or ".", reason=reason))
+            faults.append(UNWRITABLE(at=display_path(path) or ".", reason=reason))
     if faults:
         raise Faults(faults)
 
@@ -184,8 +184,8 @@ def create_folder(folder: Path, files: Mapping[str, bytes]) -> Generator[None]:
 
     It may exist if it is empty or holds only a `.git` entry. Raises `Faults` if something else is there, or if it cannot be written.
     """
-    if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(_contents(folder)))):
-        raise Faults([NOT_EMPTY(at=place(folder) or folder.resolve().as_posix())])
+    if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(_list_contents(folder)))):
+        raise Faults([NOT_EMPTY(at=display_path(folder) or folder.resolve().as_posix())])
     folder = Path(os.path.abspath(folder))
     is_new = not folder.exists()
     replace_files({folder / path: content for path, content in files.items()})
@@ -195,13 +195,13 @@ def create_folder(folder: Path, files: Mapping[str, bytes]) -> Generator[None]:
         undo.pop_all()
 
 
-def _contents(folder: Path) -> list[Path]:
+def _list_contents(folder: Path) -> list[Path]:
     """The entries of a folder except `.git`."""
     return [entry for entry in folder.iterdir() if entry.name != ".git"]
 
 
 def _empty(folder: Path, *, is_removed: bool) -> None:
-    for entry in _contents(folder):
+    for entry in _list_contents(folder):
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry, ignore_errors=True)
         else:
@@ -211,9 +211,9 @@ def _empty(folder: Path, *, is_removed: bool) -> None:
 
 
 @contextlib.contextmanager
-def unwritable(path: Path) -> Generator[None]:
+def report_unwritable(path: Path) -> Generator[None]:
     """Raise `Faults` if the block raises `OSError`."""
     try:
         yield
     except OSError as error:
-        raise Faults([UNWRITABLE(at=place(path), reason=str(error.strerror))]) from None
+        raise Faults([UNWRITABLE(at=display_path(path), reason=str(error.strerror))]) from None

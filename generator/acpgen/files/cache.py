@@ -65,13 +65,13 @@ class Cache:
         """The value cached under a key for these inputs; `None` if there is none, or none that can be trusted."""
         if self.folder is None:
             return None
-        path = self._file(key)
+        path = self._locate_file(key)
         try:
             state = path.lstat()
             if not _is_own(state):
                 return None
             checksum, _, text = path.read_bytes().partition(b"\n")
-            if checksum != _checksum(key, inputs, text):
+            if checksum != _make_checksum(key, inputs, text):
                 return None
             value: JSON = loads(text.decode())
             _note_use(path, state)
@@ -83,17 +83,17 @@ class Cache:
         """Cache a value under a key, replacing that of other inputs. Concurrent readers see the old or the new value, never a part."""
         if self.folder is None:
             return
-        path, text = self._file(key), dumps(value, separators=(",", ":"))
+        path, text = self._locate_file(key), dumps(value, separators=(",", ":"))
         with contextlib.suppress(OSError):
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _replace(path, _checksum(key, inputs, text.encode()) + b"\n" + text.encode())
+            _replace(path, _make_checksum(key, inputs, text.encode()) + b"\n" + text.encode())
             self._sweep()
 
     def has(self, key: str) -> bool:
         """Whether a value is cached under a key, for any inputs."""
-        return self.folder is not None and self._file(key).is_file()
+        return self.folder is not None and self._locate_file(key).is_file()
 
-    def _file(self, key: str) -> Path:
+    def _locate_file(self, key: str) -> Path:
         assert self.folder is not None
         return self.folder / key[:2] / f"{key[2:]}.json"
 
@@ -114,7 +114,7 @@ class Cache:
 NO_CACHE: Final = Cache()
 
 
-def user_cache() -> Cache:
+def find_user_cache() -> Cache:
     """The user's cache. It is never in the project's folder: whoever distributes a project must not distribute cached results."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     try:
@@ -124,7 +124,7 @@ def user_cache() -> Cache:
     return Cache(folder / "acpgen")
 
 
-def _checksum(key: str, inputs: str, text: bytes) -> bytes:
+def _make_checksum(key: str, inputs: str, text: bytes) -> bytes:
     """The first line of a cached result: it proves that the result is undamaged and belongs to this key and these inputs."""
     return hashlib.sha256(f"{key}\n{inputs}\n".encode() + text).hexdigest().encode()
 
@@ -158,7 +158,7 @@ def _note_use(path: Path, state: os.stat_result) -> None:
 # --- keys ------------------------------------------------------------------------------------------------------------
 
 
-def key_of(*parts: str | bytes) -> str:
+def make_key(*parts: str | bytes) -> str:
     """The hash of a list of parts; the encoding of lists to bytes is injective."""
     summary = hashlib.sha256()
     for part in parts:
@@ -177,7 +177,7 @@ class Code:
     @property
     def is_as_it_was(self) -> bool:
         """Whether no file has changed since the snapshot. A result computed during a change belongs to neither state."""
-        return all(_state(Path(path)) == (size, mtime_ns) for path, size, mtime_ns in self._seen)
+        return all(_read_state(Path(path)) == (size, mtime_ns) for path, size, mtime_ns in self._seen)
 
     def with_files(self, files: Iterable[tuple[str, Path]]) -> Code:
         """This code plus files that it reads, each under a name."""
@@ -185,8 +185,8 @@ class Code:
         states = [*self._seen]
         for name, path in files:
             parts += (name, path.read_bytes())
-            states.append((str(path), *_state(path)))
-        return Code(key_of(*parts), tuple(states))
+            states.append((str(path), *_read_state(path)))
+        return Code(make_key(*parts), tuple(states))
 
 
 @functools.cache
@@ -202,23 +202,25 @@ def hash_own_code() -> Code:
             versions.append(version(name))
         except PackageNotFoundError:
             versions.append("")
-    files = [path for root in _roots() for path in _files(root) if path.suffix != ".md"]
+    files = [path for root in _list_roots() for path in _list_files(root) if path.suffix != ".md"]
     base = Path(__file__).parents[2]
-    paths = [*files, resources.schema() / "dialect.json"]
-    return Code(key_of(*versions), ()).with_files((os.path.relpath(path, base), path) for path in paths)
+    paths = [*files, resources.locate_schema() / "dialect.json"]
+    return Code(make_key(*versions), ()).with_files((os.path.relpath(path, base), path) for path in paths)
 
 
 def hash_all_code() -> Code:
     """`hash_own_code` with templates, run-time package and monitor: everything an output depends on except its input."""
-    folders = (resources.templates(), embedded.runtime_folder(), embedded.monitor_folder())
-    return hash_own_code().with_files((path.relative_to(f).as_posix(), path) for f in folders for path in _files(f))
+    folders = (resources.locate_templates(), embedded.locate_runtime(), embedded.locate_monitor())
+    return hash_own_code().with_files(
+        (path.relative_to(f).as_posix(), path) for f in folders for path in _list_files(f)
+    )
 
 
-def _roots() -> tuple[Path, ...]:
-    return Path(__file__).parents[1], resources.prover()
+def _list_roots() -> tuple[Path, ...]:
+    return Path(__file__).parents[1], resources.locate_prover()
 
 
-def _files(root: Path) -> Iterator[Path]:
+def _list_files(root: Path) -> Iterator[Path]:
     """The files below a folder, without `__pycache__` and without the packages that the wheel installs beside the code."""
     elsewhere = {root / name for name in ("templates", "acp_monitor", "jsonrpc_bindings", "canonical")}
     for folder, names, files in os.walk(root):
@@ -226,7 +228,7 @@ def _files(root: Path) -> Iterator[Path]:
         yield from (Path(folder, file) for file in sorted(files))
 
 
-def _state(path: Path) -> tuple[int, int]:
+def _read_state(path: Path) -> tuple[int, int]:
     try:
         state = path.stat()
     except OSError:
@@ -252,7 +254,7 @@ def find_or_make(
     if cache.folder is None:
         return make()
     code = hash_own_code()
-    inputs_key = key_of(code.digest, *inputs)
+    inputs_key = make_key(code.digest, *inputs)
     data = cache.find(key or inputs_key, inputs_key)
     if data is not None:
         return cast("T", from_json(data, records()))
@@ -270,16 +272,16 @@ meaning.
 
 def find_remarks(cache: Cache, folder: Path, inputs: str | None) -> Remarks | None:
     """What was reported about a folder, if it was generated from exactly these inputs and is unchanged since; else `None`."""
-    entry: Any = None if inputs is None else cache.find(place_key(folder), inputs)
+    entry: Any = None if inputs is None else cache.find(make_place_key(folder), inputs)
     return entry["remarks"] if entry is not None and entry["output"] == hash_folder(folder) else None
 
 
 def keep_remarks(cache: Cache, tree: Tree, inputs: str | None, remarks: Remarks) -> None:
     """Cache the inputs of a folder that holds its tree, and what was reported about it."""
     if inputs is not None:
-        cache.keep(place_key(tree.folder), {"output": hash_tree(tree), "remarks": {**remarks}}, inputs)
+        cache.keep(make_place_key(tree.folder), {"output": hash_tree(tree), "remarks": {**remarks}}, inputs)
 
 
-def place_key(folder: Path, part: str = "") -> str:
+def make_place_key(folder: Path, part: str = "") -> str:
     """The cache key for the last state of a folder, or of a part of it."""
-    return key_of("output", os.fsencode(os.path.abspath(folder)), part)
+    return make_key("output", os.fsencode(os.path.abspath(folder)), part)

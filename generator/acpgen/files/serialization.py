@@ -25,7 +25,10 @@ def to_json(value: Any) -> JSON:
     if isinstance(value, _PLAIN):
         return value
     if is_dataclass(value):
-        return [type(value).__name__, *(to_json(getattr(value, name)) for name in _names(cast("Any", type(value))))]
+        return [
+            type(value).__name__,
+            *(to_json(getattr(value, name)) for name in _list_names(cast("Any", type(value)))),
+        ]
     if isinstance(value, Exception):
         return [type(value).__name__, *map(to_json, value.args)]
     if isinstance(value, tuple):
@@ -60,9 +63,9 @@ def from_json(data: Any, classes: Mapping[str, Any]) -> Any:
     record = classes[kind]
     if issubclass(record, Exception):
         return record(*read)
-    return record(**dict(zip(_names(record), read, strict=True)))
+    return record(**dict(zip(_list_names(record), read, strict=True)))
 
 
 @cache
-def _names(record: Any) -> tuple[str, ...]:
+def _list_names(record: Any) -> tuple[str, ...]:
     return tuple(each.name for each in fields(record))

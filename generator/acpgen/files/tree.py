@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from acpgen.errors import Fault, Faults
-from acpgen.files.atomic_write import find_hindrance, is_leftover, remove_leftovers, replace_files, unwritable
+from acpgen.files.atomic_write import find_hindrance, is_leftover, remove_leftovers, replace_files, report_unwritable
 from acpgen.files.faults import FOREIGN_FILE, FOREIGN_FOLDER, NOT_A_FOLDER, STRAY_FILE, UNWRITABLE
-from acpgen.input.load import place
+from acpgen.input.load import display_path
 
 Files: TypeAlias = Mapping[str, str]
 """The files of a folder: text by path, relative and with `/`."""
@@ -101,7 +101,7 @@ def is_file(path: str, text: str) -> bool:
 
 def is_behind_link(folder: Path, path: str) -> bool:
     """Whether one of the parents of a file, below a folder, exists and is a link or not a folder."""
-    parents = [folder / parent for parent in _parents(path)]
+    parents = [folder / parent for parent in _list_parents(path)]
     return any(os.path.lexists(parent) and (parent.is_symlink() or not parent.is_dir()) for parent in parents)
 
 
@@ -111,13 +111,13 @@ def write(trees: Iterable[Tree], *, dry: bool = False) -> tuple[Change, ...]:
     Raises `Faults` if a folder is not ours, contains strays, or cannot be written; then nothing has changed.
     """
     trees = tuple(trees)
-    if refusals := [NOT_A_FOLDER(at=_name(tree.folder)) for tree in trees if not _is_place_for_folder(tree)]:
+    if refusals := [NOT_A_FOLDER(at=_write_name(tree.folder)) for tree in trees if not _is_place_for_folder(tree)]:
         raise Faults(refusals)
     if dry:
         return tuple(compare(tree) for tree in trees)
     with contextlib.ExitStack() as locks:
         for parent in sorted({tree.folder.parent for tree in trees}):
-            with unwritable(parent):
+            with report_unwritable(parent):
                 parent.mkdir(parents=True, exist_ok=True)
                 locks.enter_context(_lock(parent))
         changes = tuple(compare(tree) for tree in trees)
@@ -144,10 +144,10 @@ def require_folder(tree: Tree) -> None:
     The folder must not be shared.
     """
     if not _is_place_for_folder(tree):
-        raise Faults([NOT_A_FOLDER(at=_name(tree.folder))])
+        raise Faults([NOT_A_FOLDER(at=_write_name(tree.folder))])
     reason = find_hindrance(tree.folder)
     if reason is not None:
-        raise Faults([UNWRITABLE(at=place(tree.folder), reason=reason)])
+        raise Faults([UNWRITABLE(at=display_path(tree.folder), reason=reason)])
     ours = _read_manifest(tree.folder)
     strays = (path for path in _list_paths(tree.folder) if path not in ours)
     faults = list(_find_refusals(tree, [*(strays if ours else islice(strays, 1))]))
@@ -187,9 +187,9 @@ def diff_lines(tree: Tree, change: Change) -> Iterator[str]:
     """Yield the lines of a unified diff from a folder to its tree."""
     files = _encode(tree.files)
     for path in sorted({*change.written, *change.removed, *change.strays}):
-        name = place(tree.folder / path)
+        name = display_path(tree.folder / path)
         if path in change.strays and path not in files:
-            yield f"Only in {place(tree.folder)}, and not written by acpgen: {path}"
+            yield f"Only in {display_path(tree.folder)}, and not written by acpgen: {path}"
             continue
         old = _read_file(tree.folder / path)
         before = "" if old is None else old.decode(errors="replace")
@@ -239,14 +239,16 @@ def _is_place_for_folder(tree: Tree) -> bool:
 def _find_refusals(tree: Tree, strays: Iterable[str]) -> Iterator[Fault]:
     """Yield the faults that forbid writing a folder with these strays."""
     if tree.shared or is_ours(tree.folder):
-        yield from ((FOREIGN_FILE if tree.shared else STRAY_FILE)(at=place(tree.folder / path)) for path in strays)
+        yield from (
+            (FOREIGN_FILE if tree.shared else STRAY_FILE)(at=display_path(tree.folder / path)) for path in strays
+        )
     elif strays:
-        yield FOREIGN_FOLDER(at=_name(tree.folder))
+        yield FOREIGN_FOLDER(at=_write_name(tree.folder))
 
 
-def _name(folder: Path) -> str:
+def _write_name(folder: Path) -> str:
     """The displayed name of a folder; for the current folder, its own name."""
-    return place(folder) or folder.resolve().name
+    return display_path(folder) or folder.resolve().name
 
 
 def _list_paths(folder: Path) -> Iterator[str]:
@@ -257,7 +259,7 @@ def _list_paths(folder: Path) -> Iterator[str]:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise Faults([UNWRITABLE(at=place(folder), reason=str(error.strerror))]) from None
+        raise Faults([UNWRITABLE(at=display_path(folder), reason=str(error.strerror))]) from None
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
             yield from (f"{entry.name}/{path}" for path in _list_paths(folder / entry.name))
@@ -281,7 +283,7 @@ def _encode(files: Files) -> dict[str, bytes]:
     assert MANIFEST not in files
     for path in files:
         assert all(_SEGMENT.fullmatch(part) for part in path.split("/")), f"{path!r} is no plain relative path"
-        assert files.keys().isdisjoint(_parents(path)), f"{path!r} lies in a file"
+        assert files.keys().isdisjoint(_list_parents(path)), f"{path!r} lies in a file"
     return {**{path: text.encode() for path, text in files.items()}, MANIFEST: _write_manifest(files)}
 
 
@@ -292,7 +294,7 @@ def _read_file(path: Path) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise Faults([UNWRITABLE(at=place(path), reason=str(error.strerror))]) from None
+        raise Faults([UNWRITABLE(at=display_path(path), reason=str(error.strerror))]) from None
 
 
 def _write_manifest(paths: Iterable[str]) -> bytes:
@@ -306,9 +308,11 @@ def _make_room(change: Change) -> list[str]:
 
     Raises `Faults`.
     """
-    parent_paths = {parent for path in change.written for parent in _parents(path)}
+    parent_paths = {parent for path in change.written for parent in _list_parents(path)}
     folders = {path for path in change.written if (at := change.folder / path).is_dir() and not at.is_symlink()}
-    blocking_paths = [path for path in change.removed if path in parent_paths or not folders.isdisjoint(_parents(path))]
+    blocking_paths = [
+        path for path in change.removed if path in parent_paths or not folders.isdisjoint(_list_parents(path))
+    ]
     replace_files({change.folder / path: None for path in blocking_paths})
     for path in folders:
         _prune(change.folder / path)
@@ -322,7 +326,7 @@ def _tidy(tree: Tree, manifest_paths: Iterable[str]) -> None:
     """
     former = [path for path in manifest_paths if path not in tree.files]
     remove_leftovers({(tree.folder / path).parent for path in manifest_paths if not is_behind_link(tree.folder, path)})
-    for parent in (parent for path in former for parent in _parents(path)):
+    for parent in (parent for path in former for parent in _list_parents(path)):
         _prune(tree.folder / parent)
     if former:
         with contextlib.suppress(Faults):
@@ -337,7 +341,7 @@ def _prune(folder: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _parents(path: str) -> Iterator[str]:
+def _list_parents(path: str) -> Iterator[str]:
     """Yield the parent folders of a file, the nearest first."""
     while "/" in path:
         path = path.rpartition("/")[0]

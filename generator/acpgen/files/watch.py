@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 
-def rounds(paths: Callable[[], Sequence[Path]]) -> Iterator[None]:
+def watch_changes(paths: Callable[[], Sequence[Path]]) -> Iterator[None]:
     """Yield once at the start and once after each burst of changes to `paths`; end when the user presses Ctrl-C.
 
     Watching begins before each yield, so changes during a round start the next one. `paths` is called for each round: a file that an

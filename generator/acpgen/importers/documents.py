@@ -14,8 +14,8 @@ from acpgen import ir
 from acpgen.errors import Fault, Faults
 from acpgen.importers.faults import NOT_THAT_DOCUMENT
 from acpgen.importers.openrpc import READ, Elsewhere, OpenRpc
-from acpgen.input.drafts import address
-from acpgen.input.file_discovery import address_of, resolve_path
+from acpgen.input.drafts import normalize_uri
+from acpgen.input.file_discovery import make_address, resolve_path
 from acpgen.input.load import Document, Documents, check
 from acpgen.input.positions import relocate
 from acpgen.input.schema_nodes import Schemas
@@ -72,7 +72,7 @@ def translate(documents: Documents, profile: Profile) -> Translation:
             continue
         result = OpenRpc(document.value, document.path, _make_finder(documents, document.path))
         unread[document.path] = result.unread
-        read.update(map(result.at, READ))
+        read.update(map(result.locate, READ))
         faults.extend(result.faults)
         places.update(result.places)
         methods.extend(result.methods)
@@ -87,10 +87,10 @@ def translate(documents: Documents, profile: Profile) -> Translation:
 
 def _make_finder(documents: Documents, path: str) -> Elsewhere:
     """A function that finds other documents by URI, or by path relative to this document."""
-    by_uri = {address_of(each.path): (each.path, each.value) for each in documents.documents}
-    by_uri |= {address(uri): (each.path, each.value) for uri, each in documents.references.items()}
+    by_uri = {make_address(each.path): (each.path, each.value) for each in documents.documents}
+    by_uri |= {normalize_uri(uri): (each.path, each.value) for uri, each in documents.references.items()}
 
     def find(location: str) -> tuple[str, Any] | None:
-        return by_uri.get(address(location)) or by_uri.get(address_of(resolve_path(path, location)))
+        return by_uri.get(normalize_uri(location)) or by_uri.get(make_address(resolve_path(path, location)))
 
     return find

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final, TypeAlias
@@ -11,11 +12,11 @@ from urllib.parse import unquote, urljoin
 from acpgen import ir
 from acpgen.errors import Fault
 from acpgen.importers.faults import NOT_THAT_DOCUMENT
-from acpgen.input.faults import dangling
-from acpgen.input.walk import Schema, children, copy_json, is_array, is_object
+from acpgen.input.faults import report_dangling
+from acpgen.input.walk import Schema, copy_json, is_array, is_object, list_children
 from acpgen.methods.profile import KINDS
 from acpgen.naming.identifiers import class_name
-from acpgen.pointers import escape, follow, plain_pointer, pointer_parts
+from acpgen.pointers import escape, follow, split_pointer, write_plain_pointer
 
 _DRAFT: Final = "http://json-schema.org/draft-07/schema#"
 """The draft of JSON Schema that OpenRPC specifies."""
@@ -48,7 +49,7 @@ class OpenRpc:
     def __init__(self, document: Mapping[str, Any], path: str, elsewhere: Elsewhere) -> None:
         self.path = path
         self.methods: list[ir.Method] = []
-        self.places = {self.at("definitions"): self.at("components", "schemas")}
+        self.places = {self.locate("definitions"): self.locate("components", "schemas")}
         self.unread: dict[str, Any] = {}
         self.faults: list[Fault] = []
         self._document = document
@@ -58,9 +59,9 @@ class OpenRpc:
         components = document.get("components", {})
         schemas: Any = components.get("schemas") if is_object(components) else None
         for name, schema in schemas.items() if is_object(schemas) else ():
-            self._define(name, _local(schema), self.at("components", "schemas", name))
+            self._define(name, _localize(schema), self.locate("components", "schemas", name))
         for index, method in enumerate(document["methods"]):
-            target, at = self._resolve(method, self.at("methods", index))
+            target, at = self._resolve(method, self.locate("methods", index))
             if is_object(target):
                 self._read_method(target, at)
             elif target is not None or method is None:
@@ -71,21 +72,26 @@ class OpenRpc:
         rest = {key: value for key, value in document.items() if key not in ("$schema", "$defs", "$id")}
         self.value: Final[Schema] = {**rest, **words, "$schema": _DRAFT, "definitions": self._definitions}
 
-    def at(self, *keys: str | int) -> str:
+    def locate(self, *keys: str | int) -> str:
         """The place of a value in the document."""
-        return f"{self.path}#{plain_pointer(*keys)}"
+        return f"{self.path}#{write_plain_pointer(*keys)}"
 
     def _define(self, name: str, schema: Any, at: str) -> str:
         """Add a definition of a schema that is at a place of the document; return the place of the definition."""
-        here = self.at("definitions", name)
+        here = self.locate("definitions", name)
         self._definitions[name] = schema
         self.places[here] = at
         return here
 
-    def _free(self, *names: str) -> str:
-        """The first of these names whose class name no definition has; else the last name with an underscore."""
+    def _find_free(self, *names: str) -> str:
+        """The first of these names whose class name no definition has; else the last name with as many underscores as it needs."""
         class_names = {class_name(name) for name in self._definitions}
-        return next((name for name in names if class_name(name) not in class_names), f"{names[-1]}_")
+        free = next((name for name in names if class_name(name) not in class_names), None)
+        if free is None:
+            free = f"{names[-1]}_"
+            while free in self._definitions:
+                free += "_"
+        return free
 
     def _refuse(self, at: str, reason: str) -> None:
         self.faults.append(NOT_THAT_DOCUMENT(at=at, kind=KINDS["openrpc"], reason=reason))
@@ -103,12 +109,12 @@ class OpenRpc:
             try:
                 if not mark or not fragment.startswith("/") or ref in visited or not is_object(whole):
                     raise KeyError(ref)
-                value, visited = follow(whole, pointer_parts(unquote(fragment))), visited | {ref}
+                value, visited = follow(whole, split_pointer(unquote(fragment))), visited | {ref}
             except KeyError:
-                self.faults.append(dangling(at, ref, "" if whole is not None else location))
+                self.faults.append(report_dangling(at, ref, "" if whole is not None else location))
                 return None, at
             at = f"{path}#{fragment}"
-            value = _seen_from_here(value, location)
+            value = _rebase(value, location)
         return value, at
 
     def _read_method(self, method: Schema, at: str) -> None:
@@ -121,6 +127,8 @@ class OpenRpc:
             self._refuse(f"{at}/params", "'params' is a list of content descriptors")
         elif structure not in _STRUCTURES:
             self._refuse(f"{at}/paramStructure", f"'paramStructure' is one of {', '.join(_STRUCTURES)}")
+        elif (first := next((one for one in self.methods if one.name == name), None)) is not None:
+            self._refuse(at, f"this is a second method {name!r}; the first is {first.at}")
         else:
             stem = class_name(name)
             errors = method.get("errors")
@@ -130,15 +138,18 @@ class OpenRpc:
             unread = [key for key in others if key not in (*_READ, *_WORDS) and not key.startswith("x-")]
             self.unread.update({f"{key} of {name}": others[key] for key in unread})
             words = [str(method[key]) for key in ("summary", "description") if isinstance(method.get(key), str)]
-            candidates = [self._descriptor(one, f"{at}/params/{index}") for index, one in enumerate(params)]
+            candidates = [self._read_descriptor(one, f"{at}/params/{index}") for index, one in enumerate(params)]
             descriptors = [one for one in candidates if one is not None]
+            counts = Counter(one["name"] for one, _ in descriptors)
+            for twice in (each for each, count in counts.items() if count > 1):
+                self._refuse(f"{at}/params", f"several params of {name!r} have the name {twice!r}")
             self.methods.append(
                 ir.Method(
                     name=name,
                     kind="request" if "result" in method else "notification",
                     side="server",
-                    params=self._params(stem, descriptors, structure, f"{at}/params"),
-                    result=self._result(stem, method.get("result"), f"{at}/result"),
+                    params=self._read_params(stem, descriptors, structure, f"{at}/params"),
+                    result=self._read_result(stem, method.get("result"), f"{at}/result"),
                     omitted="refused" if any(one.get("required") is True for one, _ in descriptors) else "nothing",
                     positions=() if structure == "by-name" else tuple(one["name"] for one, _ in descriptors),
                     doc="\n\n".join(words),
@@ -146,7 +157,7 @@ class OpenRpc:
                 )
             )
 
-    def _descriptor(self, value: Any, at: str) -> tuple[Schema, str] | None:
+    def _read_descriptor(self, value: Any, at: str) -> tuple[Schema, str] | None:
         """A content descriptor and its place; `None`, and a fault, if the value is not one."""
         target, at = self._resolve(value, at)
         if target is None:
@@ -157,30 +168,34 @@ class OpenRpc:
         self._refuse(at, "a content descriptor has a 'name' and a 'schema'")
         return None
 
-    def _params(self, stem: str, descriptors: list[tuple[Schema, str]], structure: str, at: str) -> str:
+    def _read_params(self, stem: str, descriptors: list[tuple[Schema, str]], structure: str, at: str) -> str:
         """Define the params of a method; return the place of the definition. Methods without params share one definition for each
         structure.
         """
         if descriptors:
-            return self._define_params(self._free(f"{stem}Params", f"{stem}MethodParams"), descriptors, structure, at)
+            return self._define_params(
+                self._find_free(f"{stem}Params", f"{stem}MethodParams"), descriptors, structure, at
+            )
         if structure not in self._without_params:
-            name = self._free("NoParams", f"NoParams{len(self._without_params)}")
+            name = self._find_free("NoParams", f"NoParams{len(self._without_params)}")
             self._without_params[structure] = self._define_params(name, [], structure, at)
         return self._without_params[structure]
 
     def _define_params(self, name: str, descriptors: list[tuple[Schema, str]], structure: str, at: str) -> str:
         if structure == "by-name":
-            return self._by_name(name, descriptors, at)
+            return self._define_by_name(name, descriptors, at)
         if structure == "by-position":
-            return self._by_position(name, descriptors, at)
+            return self._define_by_position(name, descriptors, at)
         here = self._define(name, {}, at)
-        forms = [self._free(f"{name}ByName"), self._free(f"{name}ByPosition")]
-        self._by_name(forms[0], descriptors, at)
-        self._by_position(forms[1], descriptors, at)
-        self._definitions[name] = {"anyOf": [{"$ref": f"#{plain_pointer('definitions', form)}"} for form in forms]}
+        forms = [self._find_free(f"{name}ByName"), self._find_free(f"{name}ByPosition")]
+        self._define_by_name(forms[0], descriptors, at)
+        self._define_by_position(forms[1], descriptors, at)
+        self._definitions[name] = {
+            "anyOf": [{"$ref": f"#{write_plain_pointer('definitions', form)}"} for form in forms]
+        }
         return here
 
-    def _by_name(self, name: str, descriptors: list[tuple[Schema, str]], at: str) -> str:
+    def _define_by_name(self, name: str, descriptors: list[tuple[Schema, str]], at: str) -> str:
         properties = {one["name"]: _with_words(one) for one, _ in descriptors}
         for one, place in descriptors:
             self.places[f"{at}/properties/{escape(one['name'])}"] = f"{place}/schema"
@@ -188,7 +203,7 @@ class OpenRpc:
         schema = {"type": "object", "properties": properties} | ({"required": required} if required else {})
         return self._define(name, schema, at)
 
-    def _by_position(self, name: str, descriptors: list[tuple[Schema, str]], at: str) -> str:
+    def _define_by_position(self, name: str, descriptors: list[tuple[Schema, str]], at: str) -> str:
         for index, (_, place) in enumerate(descriptors):
             for keyword in ("items", "prefixItems"):
                 self.places[f"{at}/{keyword}/{index}"] = f"{place}/schema"
@@ -199,31 +214,33 @@ class OpenRpc:
             schema |= {"items": [_with_words(one) for one, _ in descriptors], "additionalItems": False, **counts}
         return self._define(name, schema, at)
 
-    def _result(self, stem: str, value: Any, at: str) -> str | None:
-        pair = None if value is None else self._descriptor(value, at)
+    def _read_result(self, stem: str, value: Any, at: str) -> str | None:
+        pair = None if value is None else self._read_descriptor(value, at)
         if pair is None:
             return None
         descriptor, at = pair
         ref = descriptor["schema"].get("$ref") if is_object(descriptor["schema"]) else None
         if isinstance(ref, str) and ref.startswith(_SCHEMAS) and "/" not in ref.removeprefix(_SCHEMAS):
-            name = pointer_parts(ref)[-1]
+            name = split_pointer(ref)[-1]
             if name in self._definitions:
-                return self.at("definitions", name)
-        return self._define(self._free(f"{stem}Result", f"{stem}MethodResult"), _with_words(descriptor), f"{at}/schema")
+                return self.locate("definitions", name)
+        return self._define(
+            self._find_free(f"{stem}Result", f"{stem}MethodResult"), _with_words(descriptor), f"{at}/schema"
+        )
 
 
-def _seen_from_here(value: Any, location: str) -> Any:
+def _rebase(value: Any, location: str) -> Any:
     """A value of the document at a location, with its references rewritten to be valid outside of it."""
     if not location:
         return value
     if is_array(value):
-        return [_seen_from_here(each, location) for each in value]
+        return [_rebase(each, location) for each in value]
     if not is_object(value):
         return value
     members = {
         key: _with_references(inner, partial(_join_reference, location))
         if key == "schema"
-        else _seen_from_here(inner, location)
+        else _rebase(inner, location)
         for key, inner in value.items()
     }
     return members | (
@@ -243,14 +260,14 @@ def _join_reference(location: str, ref: str) -> str:
 
 def _with_words(descriptor: Schema) -> Any:
     """The schema of a content descriptor, with the descriptor's description or summary if it has no description of its own."""
-    schema = _local(descriptor["schema"])
+    schema = _localize(descriptor["schema"])
     words = next((descriptor[key] for key in ("description", "summary") if isinstance(descriptor.get(key), str)), None)
     if words is None or not is_object(schema) or "description" in schema or "$ref" in schema:
         return schema
     return {**schema, "description": words}
 
 
-def _local(schema: Any) -> Any:
+def _localize(schema: Any) -> Any:
     """A copy of a schema whose references to components point to definitions."""
     return _with_references(
         schema, lambda ref: f"#/definitions/{ref.removeprefix(_SCHEMAS)}" if ref.startswith(_SCHEMAS) else ref
@@ -266,5 +283,5 @@ def _with_references(schema: Any, rewrite: Callable[[str], str]) -> Any:
         if is_object(one):
             if isinstance(one.get("$ref"), str):
                 one["$ref"] = rewrite(one["$ref"])
-            waiting.extend(child for _, child in children(one))
+            waiting.extend(child for _, child in list_children(one))
     return schema

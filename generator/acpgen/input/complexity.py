@@ -14,7 +14,7 @@ from typing import Any, Final
 from acpgen.errors import Faults
 from acpgen.input.faults import TOO_LONG_CHAIN, TOO_MANY_WAYS
 from acpgen.input.walk import Schema, find_cycles, is_array, is_object
-from acpgen.pointers import target
+from acpgen.pointers import read_reference
 
 MOST_WAYS: Final = 50_000
 """Far above real schemas: the largest protocols need a few hundred."""
@@ -36,15 +36,15 @@ def require_few_ways(definitions: Mapping[str, Schema], origins: Mapping[str, st
 
 def require_short_chains(definitions: Mapping[str, Schema], origins: Mapping[str, str]) -> None:
     """Raise `Faults` for the first definition, leaves first, whose chain of references is too long."""
-    inner = {name: depths_in_place(schema) for name, schema in definitions.items()}
+    inner = {name: measure_depths(schema) for name, schema in definitions.items()}
     lengths: dict[str | None, int] = {}
-    for name in _from_the_leaves(inner):
+    for name in _order_from_leaves(inner):
         lengths[name] = max(depth + lengths.get(each, 0) for each, depth in inner[name].items())
         if lengths[name] > LONGEST_CHAIN:
             raise Faults([TOO_LONG_CHAIN(at=origins.get(name, name), limit=LONGEST_CHAIN)])
 
 
-def depths_in_place(schema: Schema) -> dict[str | None, int]:
+def measure_depths(schema: Schema) -> dict[str | None, int]:
     """The depth at which a schema refers to each name in place, i.e. for the same instance; the value of `None` is the depth of the
     whole schema.
     """
@@ -53,13 +53,13 @@ def depths_in_place(schema: Schema) -> dict[str | None, int]:
     while level:
         for each in level:
             if isinstance(each.get("$ref"), str):
-                depths[target(each["$ref"])] = depth
+                depths[read_reference(each["$ref"])] = depth
         depths[None] = depth
-        level, depth = [part for each in level for part in _parts(each) if is_object(part)], depth + 1
+        level, depth = [part for each in level for part in _list_parts(each) if is_object(part)], depth + 1
     return depths
 
 
-def _from_the_leaves(inner: Mapping[str, Iterable[str | None]]) -> Iterator[str]:
+def _order_from_leaves(inner: Mapping[str, Iterable[str | None]]) -> Iterator[str]:
     """Order the names so that each follows those that it refers to; cycles keep no order."""
     edges = {
         name: [each for each in referred if each is not None and each in inner] for name, referred in inner.items()
@@ -69,14 +69,14 @@ def _from_the_leaves(inner: Mapping[str, Iterable[str | None]]) -> Iterator[str]
 
 def count_paths(definitions: Mapping[str, Schema]) -> dict[str, int]:
     """The number of evaluation paths of each definition, leaves first. A reference back to an ancestor counts once."""
-    inner = {name: Counter(_in_place(schema)) for name, schema in definitions.items()}
+    inner = {name: Counter(_walk_in_place(schema)) for name, schema in definitions.items()}
     counts: dict[str, int] = {}
-    for name in _from_the_leaves(inner):
+    for name in _order_from_leaves(inner):
         counts[name] = 1 + sum(count * counts.get(each, 1) for each, count in inner[name].items())
     return counts
 
 
-def _parts(schema: Schema) -> list[Any]:
+def _list_parts(schema: Schema) -> list[Any]:
     """The subschemas that a schema applies in place, without references."""
     parts = [part for keyword in _LISTS if is_array(schema.get(keyword)) for part in schema[keyword]]
     parts += [schema[keyword] for keyword in _SINGLE if keyword in schema]
@@ -84,15 +84,15 @@ def _parts(schema: Schema) -> list[Any]:
     return parts
 
 
-def _in_place(schema: Any) -> Iterator[str]:
+def _walk_in_place(schema: Any) -> Iterator[str]:
     """Yield what a schema applies in place: the name of a definition for each reference to it, an empty name for any other subschema."""
     if not is_object(schema):
         return
-    parts = _parts(schema)
+    parts = _list_parts(schema)
     # What is not evaluated is found out by judging all of these once more, and the same again inside of them.
     for _ in range(3 if not _UNEVALUATED.isdisjoint(schema) else 1):
         for part in parts:
             yield ""
-            yield from _in_place(part)
+            yield from _walk_in_place(part)
         if isinstance(schema.get("$ref"), str):
-            yield target(schema["$ref"])
+            yield read_reference(schema["$ref"])

@@ -7,9 +7,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import resources
-from acpgen.errors import Fault, did_you_mean
+from acpgen.errors import Fault, suggest_name
 from acpgen.input.faults import MALFORMED_KEYWORD, UNKNOWN_SIDE
-from acpgen.input.load import decode, parse_json, place, read_bytes
+from acpgen.input.load import decode, display_path, parse_json, read_bytes
 from acpgen.input.numbers import dumps, with_decimals
 from acpgen.input.walk import is_array, is_object
 
@@ -39,34 +39,34 @@ _NAMING: Final = frozenset({"x-side", "x-capability", "x-required-with"})
 _KINDS: Final = {"array": "a list", "object": "an object of texts, or of objects that tell more,", "string": "a string"}
 
 
-def dialect_file() -> Path:
+def locate_dialect() -> Path:
     """The path of the dialect's meta-schema."""
-    return resources.schema() / "dialect.json"
+    return resources.locate_schema() / "dialect.json"
 
 
 @cache
-def meta_schema() -> Mapping[str, Any]:
+def read_meta_schema() -> Mapping[str, Any]:
     """The meta-schema of the dialect."""
-    path = dialect_file()
-    value = parse_json(decode(read_bytes(path), place(path)), place(path))
+    path = locate_dialect()
+    value = parse_json(decode(read_bytes(path), display_path(path)), display_path(path))
     assert isinstance(value, dict)
     return value
 
 
 @cache
-def keywords() -> Mapping[str, str]:
+def read_keywords() -> Mapping[str, str]:
     """The keywords that this project adds, with their descriptions."""
-    declared = meta_schema()["properties"]
+    declared = read_meta_schema()["properties"]
     return {key: schema["description"] for key, schema in declared.items() if key.startswith("x-")}
 
 
-def wrong_values(schema: Mapping[str, Any], at: str, sides: Collection[str] = SIDES) -> Iterator[Fault]:
+def check_values(schema: Mapping[str, Any], at: str, sides: Collection[str] = SIDES) -> Iterator[Fault]:
     """Yield a fault for each keyword of the dialect that has an invalid value in one schema of a protocol with these sides.
 
     Unknown `x-` keywords are not checked.
     """
     for key in schema:
-        if key.startswith("x-") and key in keywords():
+        if key.startswith("x-") and key in read_keywords():
             if not _judge("properties", key).is_valid(with_decimals(schema[key])):
                 yield MALFORMED_KEYWORD(at=at, keyword=key, expected=describe_expected_value(key))
             elif key in _BESIDE and not _judge("dependentSchemas", key).is_valid(with_decimals(schema)):
@@ -74,7 +74,7 @@ def wrong_values(schema: Mapping[str, Any], at: str, sides: Collection[str] = SI
             elif key in _NAMING:
                 side, allowed_sides = schema[key].partition(":")[0], (*sides, *(EITHER if key == "x-side" else ()))
                 if side not in allowed_sides:
-                    yield UNKNOWN_SIDE(at, keyword=key, side=side, hint=did_you_mean(side, allowed_sides))
+                    yield UNKNOWN_SIDE(at, keyword=key, side=side, hint=suggest_name(side, allowed_sides))
 
 
 def find_sides(documents: Iterable[object], profile_sides: Iterable[str] = ()) -> tuple[str, ...]:
@@ -86,7 +86,7 @@ def find_sides(documents: Iterable[object], profile_sides: Iterable[str] = ()) -
 
 def describe_expected_value(keyword: str) -> str:
     """What the value of a keyword must be, as the end of a sentence."""
-    declared = meta_schema()["properties"][keyword]
+    declared = read_meta_schema()["properties"][keyword]
     if "const" in declared:
         return _show(declared["const"])
     if "enum" in declared:
@@ -103,4 +103,4 @@ def _show(value: object) -> str:
 def _judge(section: str, keyword: str) -> jsonschema_rs.Draft202012Validator:
     import jsonschema_rs  # the command starts without it
 
-    return jsonschema_rs.Draft202012Validator(meta_schema()[section][keyword])
+    return jsonschema_rs.Draft202012Validator(read_meta_schema()[section][keyword])

@@ -12,7 +12,7 @@ from typing import Any, Final
 from acpgen.input.equality import to_integer
 from acpgen.input.keywords import DRAFTS, TABLE
 from acpgen.input.walk import Schema, is_array, is_object
-from acpgen.pointers import pointer, pointer_parts
+from acpgen.pointers import split_pointer, write_pointer
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ _VOCABULARIES: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
 """The asserting keywords of each vocabulary, besides those of all drafts that assert nothing: core, meta-data and content."""
 
 
-def address(uri: str) -> str:
+def normalize_uri(uri: str) -> str:
     """Normalize a URI so that two that mean the same document are equal: no empty fragment, no empty path."""
     plain = uri.removesuffix("#")
     scheme, colon, rest = plain.partition("://")
@@ -93,7 +93,7 @@ _BY_ADDRESS: Final = {
 }
 
 
-def draft_of(value: object, documents: Mapping[str, Any], *, inherited: Draft = MODERN) -> Draft | None:
+def find_draft(value: object, documents: Mapping[str, Any], *, inherited: Draft = MODERN) -> Draft | None:
     """The draft of a document, or of a schema with its own identifier; `None` if `$schema` names an unknown one.
 
     `documents` maps URIs to documents. A document named by `$schema` is a meta-schema: its `$vocabulary` and its own `$schema` decide.
@@ -106,10 +106,10 @@ def draft_of(value: object, documents: Mapping[str, Any], *, inherited: Draft = 
 def _find_named_draft(uri: object, documents: Mapping[str, Any], visited: tuple[str, ...]) -> Draft | None:
     if not isinstance(uri, str):
         return None
-    draft = _BY_ADDRESS.get(address(uri))
+    draft = _BY_ADDRESS.get(normalize_uri(uri))
     if draft is not None or uri in visited:
         return draft
-    meta = documents.get(address(uri))
+    meta = documents.get(normalize_uri(uri))
     if not is_object(meta):
         return None
     base = _find_named_draft(meta.get("$schema", MODERN.address), documents, (*visited, uri)) or _find_declared_draft(
@@ -145,7 +145,7 @@ def _find_declared_draft(meta: Schema) -> Draft | None:
 # --- one schema of a draft in 2020-12 --------------------------------------------------------------------------------
 
 
-def meaningless(schema: Schema, draft: Draft) -> list[str]:
+def find_meaningless(schema: Schema, draft: Draft) -> list[str]:
     """The keywords of a schema that mean something in some draft, but nothing here."""
     beside = schema.keys() - _BESIDE_REF if draft.is_lone_ref and "$ref" in schema else ()
     return [key for key, value in schema.items() if key in beside or not draft.knows(key) or is_unfit(key, value)]
@@ -174,7 +174,7 @@ _ELSEWHERE: Final = frozenset({"$schema", "$id", *(row.name for row in TABLE if 
 """Keywords that only say how schemas are composed; they disappear once all references are local."""
 
 
-def modern(schema: Schema, draft: Draft, *, counts_evaluated: bool = True) -> Schema:
+def modernize(schema: Schema, draft: Draft, *, counts_evaluated: bool = True) -> Schema:
     """Translate one schema to 2020-12; its subschemas stay unchanged, and its references are already local.
 
     `if` and `else` without `then`, both references, become a union, unless the schema `counts_evaluated` properties or items, because a
@@ -233,20 +233,20 @@ _WRITTEN_AS: Final[Mapping[str, tuple[str, ...]]] = {
 """The names of 2020-12 keywords in earlier drafts, and the references that become `$ref`."""
 
 
-def as_written(at: str, sources: Mapping[str, Any]) -> str:
+def find_written_place(at: str, sources: Mapping[str, Any]) -> str:
     """Map a place of a bundle, `file#/pointer`, to the spelling of its file. A place that the file lacks becomes the nearest one that
     exists.
     """
     path, _, fragment = at.partition("#")
-    return path + pointer(*restore_keys(pointer_parts(fragment), sources[path])) if path in sources else at
+    return path + write_pointer(*restore_keys(split_pointer(fragment), sources[path])) if path in sources else at
 
 
 def restore_keywords(at: str, sources: Mapping[str, Any]) -> str:
     """Map a place of a bundle to the keywords of its file. The part behind a reference stays unchanged."""
     path, _, fragment = at.partition("#")
-    parts = pointer_parts(fragment)
+    parts = split_pointer(fragment)
     file_parts = restore_keys(parts, sources.get(path))
-    return path + pointer(*file_parts, *parts[len(file_parts) :]) if path in sources else at
+    return path + write_pointer(*file_parts, *parts[len(file_parts) :]) if path in sources else at
 
 
 def restore_keys(parts: Iterable[str], source: Any) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from acpgen.input.walk import is_array, is_object
 Value = TypeVar("Value")
 
 
-def kind_of(value: object) -> str:
+def get_kind(value: object) -> str:
     """The JSON type of a value."""
     match value:
         case None:
@@ -29,28 +29,28 @@ def kind_of(value: object) -> str:
             return "object"
 
 
-def exact(value: int | float) -> Fraction:
+def to_fraction(value: int | float) -> Fraction:
     """A finite number as its JSON text denotes it: `0.1` is one tenth, not the nearest double."""
     return Fraction(value) if isinstance(value, int) else Fraction(repr(value))
 
 
 def to_integer(value: int | float) -> int | None:
     """The integer that a number equals, as its JSON text denotes it; `None` if it has a fraction."""
-    number = exact(value)
+    number = to_fraction(value)
     return number.numerator if number.denominator == 1 else None
 
 
-def key_of(value: Any) -> Hashable:
+def make_key(value: Any) -> Hashable:
     """A hashable key of a JSON value: keys are equal exactly where the values are. 1.0 equals 1, true does not."""
     spend()
     if is_object(value):
-        return "object", frozenset((key, key_of(item)) for key, item in value.items())
+        return "object", frozenset((key, make_key(item)) for key, item in value.items())
     if is_array(value):
-        return "array", tuple(map(key_of, value))
+        return "array", tuple(map(make_key, value))
     if isinstance(value, float):
         number = to_integer(value)
         return "number", value if number is None else number
-    return kind_of(value), value
+    return get_kind(value), value
 
 
 def is_equal(one: Any, other: Any) -> bool:
@@ -60,9 +60,9 @@ def is_equal(one: Any, other: Any) -> bool:
         return one.keys() == other.keys() and all(is_equal(one[key], other[key]) for key in one)
     if is_array(one) and is_array(other):
         return len(one) == len(other) and all(map(is_equal, one, other))
-    return one is other or (kind_of(one) == kind_of(other) and key_of(one) == key_of(other))
+    return one is other or (get_kind(one) == get_kind(other) and make_key(one) == make_key(other))
 
 
-def by_key(values: Iterable[Value]) -> dict[Hashable, Value]:
-    """Index values by `key_of`: a set under JSON equality."""
-    return {key_of(value): value for value in values}
+def index_by_key(values: Iterable[Value]) -> dict[Hashable, Value]:
+    """Index values by `make_key`: a set under JSON equality."""
+    return {make_key(value): value for value in values}

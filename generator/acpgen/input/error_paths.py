@@ -25,7 +25,7 @@ class Paths:
         self._value = value
         self._numbers: dict[int, dict[int, str]] = {}
 
-    def of(self, error: jsonschema_rs.ValidationError) -> tuple[str, ...]:
+    def locate(self, error: jsonschema_rs.ValidationError) -> tuple[str, ...]:
         """The path of the value that an error is about."""
         candidates = [*self._follow(self._value, tuple(error.instance_path))]
         same = (path for path in candidates[1:] if follow(self._value, path) == error.instance)
@@ -41,12 +41,12 @@ class Paths:
         elif is_array(value) and isinstance(path[0], int):
             yield from ((str(path[0]), *rest) for rest in self._follow(value[path[0]], path[1:]))
         elif is_object(value):
-            for name in self._names(value, path[0]):
+            for name in self._list_names(value, path[0]):
                 yield from ((name, *rest) for rest in self._follow(value[name], path[1:]))
         if is_object(value) and "" in value:
             yield from (("", *rest) for rest in self._follow(value[""], path))
 
-    def _names(self, value: Schema, step: str | int) -> Iterator[str]:
+    def _list_names(self, value: Schema, step: str | int) -> Iterator[str]:
         if str(step) in value:
             yield str(step)
         if isinstance(step, int):

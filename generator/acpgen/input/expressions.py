@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from acpgen.input.walk import walk_schemas
-from acpgen.pointers import plain_pointer
-from schema_inclusion.spelling import characters, in_python, in_rust
+from acpgen.pointers import write_plain_pointer
+from schema_inclusion.spelling import in_python, in_rust, parse_characters
 from schema_inclusion.syntax import (
     Ahead,
     BackReference,
@@ -61,26 +61,26 @@ class Expression:
         return self.linear is not None and not self.gap
 
 
-@cache
-def expression(pattern: str) -> Expression:
+@lru_cache(maxsize=4096)
+def translate_pattern(pattern: str) -> Expression:
     """Translate a pattern for the engines."""
     try:
         translation = in_rust(pattern)
     except InvalidPattern:
-        return Expression(gap=fault_of(pattern))
+        return Expression(gap=describe_fault(pattern))
     except UnsupportedPattern as fault:
         return Expression(gap=str(fault))
     is_long = len(pattern) > LONGEST_TRIED
     if translation.linear != translation.backtracking and is_long:
         return Expression(gap=f"it looks around or back and has over {LONGEST_TRIED} characters")
-    if _validator(translation.backtracking, is_long=is_long) is None:
+    if _compile_validator(translation.backtracking, is_long=is_long) is None:
         others = "" if translation.linear is not None else ", or looks around in a way that no engine here has"
         return Expression(gap=f"it is too large{others}")
-    is_linear = translation.linear is not None and _validator(translation.linear, is_long=True) is not None
+    is_linear = translation.linear is not None and _compile_validator(translation.linear, is_long=True) is not None
     return Expression(translation.linear if is_linear else None, translation.backtracking, translation.gap)
 
 
-def fault_of(pattern: str) -> str:
+def describe_fault(pattern: str) -> str:
     """Why a text is not a pattern, with the construct and its position; empty if it is one."""
     try:
         parse(pattern)
@@ -91,8 +91,8 @@ def fault_of(pattern: str) -> str:
     return ""
 
 
-@cache
-def _validator(pattern: str, *, is_long: bool) -> jsonschema_rs.Draft202012Validator | None:
+@lru_cache(maxsize=512)
+def _compile_validator(pattern: str, *, is_long: bool) -> jsonschema_rs.Draft202012Validator | None:
     """A validator of texts that works as strict validators do; `None` if they do not support the pattern. Long patterns need the linear
     engine.
     """
@@ -107,20 +107,20 @@ def _validator(pattern: str, *, is_long: bool) -> jsonschema_rs.Draft202012Valid
 
 def matches(pattern: str, text: str) -> bool:
     """Whether a text contains a match of a pattern; false if strict validators do not check all of the pattern."""
-    translation = expression(pattern)
+    translation = translate_pattern(pattern)
     if translation.strict is None or translation.gap:
         return False
-    validator = _validator(translation.strict, is_long=len(pattern) > LONGEST_TRIED)
+    validator = _compile_validator(translation.strict, is_long=len(pattern) > LONGEST_TRIED)
     return validator is not None and validator.is_valid(text)
 
 
-def patterns_of(schema: Any, at: str = "") -> Iterator[tuple[str, str]]:
+def list_patterns(schema: Any, at: str = "") -> Iterator[tuple[str, str]]:
     """Yield each pattern of a schema with its place."""
     for keys, one in walk_schemas(schema):
         if isinstance(one.get("pattern"), str):
-            yield one["pattern"], f"{at}{plain_pointer(*keys, 'pattern')}"
+            yield one["pattern"], f"{at}{write_plain_pointer(*keys, 'pattern')}"
         for pattern in one.get("patternProperties", ()):
-            yield pattern, f"{at}{plain_pointer(*keys, 'patternProperties', pattern)}"
+            yield pattern, f"{at}{write_plain_pointer(*keys, 'patternProperties', pattern)}"
 
 
 _COUNTS: Final = re.compile(r"(\)?)\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}")
@@ -130,8 +130,8 @@ LARGEST: Final = 32_000
 """The maximum size of an expression, in steps; a larger one is refused before it is compiled."""
 
 
-@cache
-def size(pattern: str) -> int:
+@lru_cache(maxsize=4096)
+def estimate_size(pattern: str) -> int:
     """The approximate number of steps to compile a pattern: counted repetitions multiply."""
     repeated = 0
     for group, least, most in _COUNTS.findall(pattern):
@@ -140,13 +140,13 @@ def size(pattern: str) -> int:
     return min(repeated * (32 if _LETTERS.search(pattern) else 2), LARGEST)
 
 
-@cache
-def quick_in_python(pattern: str) -> str | None:
+@lru_cache(maxsize=4096)
+def translate_to_python(pattern: str) -> str | None:
     """A pattern in the syntax of `re`, a backtracking engine; `None` if `re` lacks its syntax or would need more than a few steps per
     character.
     """
     try:
-        node = characters(pattern)
+        node = parse_characters(pattern)
         translation = in_python(pattern)
     except UnsupportedPattern:
         return None

@@ -130,7 +130,7 @@ BAD_SETTING = FaultKind("bad-setting", "{key} must be {expected}.", "{hint}")
 UNKNOWN_NAME = FaultKind("unknown-name", "there is no {kind} {name!q}.", "{hint}")
 
 
-def dangling(at: str, ref: str, address: str, keyword: str = "$ref") -> Fault:
+def report_dangling(at: str, ref: str, address: str, keyword: str = "$ref") -> Fault:
     """The fault of a dangling reference. `address` is the URI that no file has; it is empty if the file is there and only the place is
     missing.
     """

@@ -22,7 +22,7 @@ FILES: Final = "file:///"
 _REFERENCE: Final = re.compile(rb'"\$(?:ref|dynamicRef)"\s*:\s*("(?:[^"\\\x00-\x1f]|\\.)*")')
 
 
-def address_of(path: str) -> str:
+def make_address(path: str) -> str:
     """The URI of a file that has no `$id`."""
     return FILES + quote(path)
 
@@ -32,7 +32,7 @@ def resolve_path(path: str, location: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(location)))
 
 
-def siblings(name: str, content: bytes, limit: int, read: Reader) -> tuple[tuple[str, str, bytes], ...]:
+def find_siblings(name: str, content: bytes, limit: int, read: Reader) -> tuple[tuple[str, str, bytes], ...]:
     """URI, path and bytes of each file that the references of one file reach, sorted by path. All of them have at most `limit` bytes."""
     contents = {name: content}
     room = limit - len(content)
@@ -48,7 +48,7 @@ def siblings(name: str, content: bytes, limit: int, read: Reader) -> tuple[tuple
                 room -= len(sibling)
                 pending.append(other)
     del contents[name]
-    return tuple((address_of(path), path, contents[path]) for path in sorted(contents))
+    return tuple((make_address(path), path, contents[path]) for path in sorted(contents))
 
 
 def _find_referenced_paths(path: str, content: bytes) -> set[str]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from acpgen.input.error_paths import Paths
 from acpgen.input.load import read_bytes
-from acpgen.pointers import follow, place_parts
+from acpgen.pointers import follow, split_place
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -52,13 +52,13 @@ class Form:
     formats: tuple[tuple[str, Callable[[str], bool]], ...] = ()
     definition: str = ""
 
-    def part(self, definition: str) -> Form:
+    def get_part(self, definition: str) -> Form:
         """The form of what a definition of the schema describes."""
         return replace(self, definition=definition)
 
-    def errors(self, value: object) -> Sequence[FormError]:
+    def list_errors(self, value: object) -> Sequence[FormError]:
         """The errors of a value of TOML or JSON, in the order of the value."""
-        return sorted(self._errors(value), key=lambda error: [*_positions(value, error.path)])
+        return sorted(self._find_errors(value), key=lambda error: [*_find_positions(value, error.path)])
 
     def convert(self, value: object, kind: type[T]) -> T:
         """A value that the form accepts, as a class whose fields have the names of its members. Defaults are those of the class."""
@@ -67,14 +67,14 @@ class Form:
         with _ONE_AT_A_TIME:  # msgspec uses what another thread knows of a class before that is complete, and crashes
             return convert(value, kind)
 
-    def _errors(self, value: object) -> Iterator[FormError]:
+    def _find_errors(self, value: object) -> Iterator[FormError]:
         plain = json.loads(json.dumps(value, default=str), parse_constant=str)  # TOML has dates and infinity
         schema, validator = _compile(self)
         paths, reported_paths = Paths(plain), set[tuple[str, ...]]()
-        errors = [(paths.of(error), error) for error in validator.iter_errors(plain)]
+        errors = [(paths.locate(error), error) for error in validator.iter_errors(plain)]
         misspelt = {path for path, error in errors if hasattr(error.kind, "unexpected")}
         for path, error in errors:
-            around, kind = _schemas_around(schema, error), cast("Any", error.kind)
+            around, kind = _list_schemas_around(schema, error), cast("Any", error.kind)
             missing = getattr(kind, "property", None)
             for key in getattr(kind, "unexpected", ()):
                 yield FormError((*path, key), "", tuple(around[-1]["properties"]))
@@ -82,7 +82,7 @@ class Form:
                 continue
             if missing is not None:
                 member = around[-1]["properties"][missing]
-                target = [follow(schema, place_parts(member["$ref"]))] if "$ref" in member else []
+                target = [follow(schema, split_place(member["$ref"]))] if "$ref" in member else []
                 path, around = (*path, missing), [*around, *target, member]
             elif type(kind).__name__ == "PropertyNames":
                 path = (*path, kind.error.instance)
@@ -97,7 +97,7 @@ class Form:
                 yield FormError(path, texts[0].removeprefix("must be "), None, reason, texts[1])
 
 
-def _positions(value: Any, path: Sequence[str]) -> Iterator[int]:
+def _find_positions(value: Any, path: Sequence[str]) -> Iterator[int]:
     """The position of each step of a path among its siblings; a missing key comes last."""
     for step in path:
         is_object = isinstance(value, dict)
@@ -119,7 +119,7 @@ def _compile(form: Form) -> tuple[Mapping[str, Any], jsonschema_rs.Draft202012Va
     return schema, jsonschema_rs.Draft202012Validator(entry, formats=formats, validate_formats=True, mask="it")
 
 
-def _schemas_around(schema: Mapping[str, Any], error: jsonschema_rs.ValidationError) -> list[Mapping[str, Any]]:
+def _list_schemas_around(schema: Mapping[str, Any], error: jsonschema_rs.ValidationError) -> list[Mapping[str, Any]]:
     """The schemas on the way to the keyword that refuses a place, outermost first."""
     path: list[Any] = [schema]
     for step in error.schema_path[:-1]:

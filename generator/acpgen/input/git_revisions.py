@@ -28,7 +28,7 @@ from acpgen.input.faults import (
     SHALLOW_CLONE,
     TOO_LARGE,
 )
-from acpgen.input.file_discovery import siblings
+from acpgen.input.file_discovery import find_siblings
 from acpgen.input.load import LARGEST, Source, parse_strict
 from acpgen.input.overlay import extend_files
 
@@ -91,14 +91,14 @@ def read_revision(revision: str, paths: Sequence[Path], *, name: str) -> Source:
 
     Relative paths are resolved against the current folder, then against the root of the repository. Raises `Faults`.
     """
-    return Contents(revision).source(locate(revision, paths), name=name, label=revision)
+    return Contents(revision).read_source(locate(revision, paths), name=name, label=revision)
 
 
 def locate(revision: str, paths: Sequence[Path]) -> Location:
     """The first of the paths that a revision has. Raises `Faults`."""
-    commit = identity(revision)
+    commit = resolve_commit(revision)
     for path in _relate_to_root(revision, paths):
-        if _git(["ls-tree", "-z", "--full-tree", commit, "--", path], revision):
+        if _run_git(["ls-tree", "-z", "--full-tree", commit, "--", path], revision):
             return Location(commit, path)
     raise Faults([NOT_FOUND(at=f"{revision}:{paths[-1].as_posix()}")])
 
@@ -111,12 +111,12 @@ def is_revision(name: str) -> bool:
         return False
 
 
-def identity(revision: str) -> str:
+def resolve_commit(revision: str) -> str:
     """The commit hash of a revision. Raises `Faults`."""
     commit = _resolve(revision)
     if commit is None:
-        _git(["rev-parse", "--git-dir"], revision)
-        raise Faults([NO_REVISION(at=revision, reason=_missing(revision))])
+        _run_git(["rev-parse", "--git-dir"], revision)
+        raise Faults([NO_REVISION(at=revision, reason=_explain_missing(revision))])
     return commit
 
 
@@ -136,7 +136,7 @@ class MergeBase:
 
 def merge_base(one: str, other: str = "HEAD") -> MergeBase:
     """The merge base of two revisions. Raises `Faults` if a revision does not exist or there is no common commit in the clone."""
-    process = _run(["merge-base", identity(one), identity(other)], one)
+    process = _run(["merge-base", resolve_commit(one), resolve_commit(other)], one)
     if process.returncode or not process.stdout.strip():
         kind = SHALLOW_CLONE if _is_shallow(one) else NO_MERGE_BASE
         raise Faults([kind(one, other=other)])
@@ -149,7 +149,7 @@ def _resolve(revision: str) -> str | None:
     return process.stdout.decode().strip() if process.returncode == 0 else None
 
 
-def _missing(revision: str) -> str:
+def _explain_missing(revision: str) -> str:
     """Why a revision does not exist, as far as git can tell."""
     reason = "this repository has no such revision"
     remote = f"origin/{revision}"
@@ -161,10 +161,10 @@ def _missing(revision: str) -> str:
 
 
 def _is_shallow(revision: str) -> bool:
-    return _git(["rev-parse", "--is-shallow-repository"], revision).strip() == b"true"
+    return _run_git(["rev-parse", "--is-shallow-repository"], revision).strip() == b"true"
 
 
-def age(since: str) -> int:
+def convert_date(since: str) -> int:
     """Convert a date as git understands it, such as `2026-01-31` or `2 weeks ago`, to seconds since 1970. Raises `Faults`.
 
     A day starts at midnight; git itself would use the current time of day. git takes what it does not understand for the present, so a
@@ -179,15 +179,15 @@ def age(since: str) -> int:
         except (ValueError, OverflowError):
             raise wrong from None
     else:
-        seconds = int(_git(["rev-parse", f"--since={since}"], since).decode().strip().rpartition("=")[2])
+        seconds = int(_run_git(["rev-parse", f"--since={since}"], since).decode().strip().rpartition("=")[2])
     if seconds >= now:
         raise wrong
     return seconds
 
 
-def ancestors(commit: str) -> frozenset[str]:
+def list_ancestors(commit: str) -> frozenset[str]:
     """A commit and its ancestors. Raises `Faults`."""
-    return frozenset(_git(["rev-list", commit], commit).decode().split())
+    return frozenset(_run_git(["rev-list", commit], commit).decode().split())
 
 
 def log(place: Location, beside: Sequence[str] = ()) -> Log:
@@ -199,9 +199,9 @@ def log(place: Location, beside: Sequence[str] = ()) -> Log:
     moves: list[Move] = []
     tip, path = place.commit, place.path
     while True:
-        section = _commits(tip, path)
+        section = _list_commits(tip, path)
         if section and beside:
-            whole = _commits(tip, path, *beside)
+            whole = _list_commits(tip, path, *beside)
             section = whole[: [each.identity for each in whole].index(section[-1].identity) + 1]
         commits += section
         if not section or not section[-1].parents or len(moves) == MOST_MOVES:
@@ -217,7 +217,7 @@ def log(place: Location, beside: Sequence[str] = ()) -> Log:
 
 def _relate_to_root(revision: str, paths: Sequence[Path]) -> list[str]:
     """The paths relative to the root of the repository: resolved against the current folder first, then against the root."""
-    top = Path(os.fsdecode(_git(["rev-parse", "--show-toplevel"], revision)).removesuffix("\n"))
+    top = Path(os.fsdecode(_run_git(["rev-parse", "--show-toplevel"], revision)).removesuffix("\n"))
     below = [Path(os.path.abspath(path)) for path in paths] + [top / path for path in paths if not path.is_absolute()]
     real = dict.fromkeys(Path(os.path.realpath(each.parent)) / each.name for each in below)
     return [path.relative_to(top).as_posix() for path in real if path.is_relative_to(top)]
@@ -226,9 +226,9 @@ def _relate_to_root(revision: str, paths: Sequence[Path]) -> list[str]:
 _FIELDS: Final = ("%H", "%P", "%ct", "%cs", "%D", "%s")
 
 
-def _commits(tip: str, path: str, *beside: str) -> list[Commit]:
+def _list_commits(tip: str, path: str, *beside: str) -> list[Commit]:
     pattern = f"--format=tformat:{'%x00'.join(_FIELDS)}"
-    output = _git(["--literal-pathspecs", "rev-list", "--first-parent", pattern, tip, "--", path, *beside], tip)
+    output = _run_git(["--literal-pathspecs", "rev-list", "--first-parent", pattern, tip, "--", path, *beside], tip)
     commits: list[Commit] = []
     for line in output.decode(errors="replace").split("\n"):
         parts = line.split("\0", len(_FIELDS) - 1)
@@ -242,7 +242,7 @@ def _commits(tip: str, path: str, *beside: str) -> list[Commit]:
 def _find_former_path(commit: Commit, path: str) -> str | None:
     """The previous path of what a commit moved to `path`, judged by the renames of files; `None` if it is new."""
     options = ["-r", "-z", "-M", "-l2000", "--name-status", "--diff-filter=R", "--no-commit-id"]
-    fields = os.fsdecode(_git(["diff-tree", *options, commit.parents[0], commit.identity], commit.name)).split("\0")
+    fields = os.fsdecode(_run_git(["diff-tree", *options, commit.parents[0], commit.identity], commit.name)).split("\0")
     renames = list(zip(fields[1::3], fields[2::3], strict=False))
     for old, new in renames:
         if new == path:
@@ -263,12 +263,12 @@ class Contents:
         self._contents: dict[str, bytes] = {}
         self._listings: dict[Location, dict[str, _Blob]] = {}
 
-    def source(self, place: Location, *, name: str, label: str) -> Source:
+    def read_source(self, place: Location, *, name: str, label: str) -> Source:
         """The files of a schema in a commit; `label` is the commit's name for users. Raises `Faults`."""
-        folder, files, beside = self._schema(place, label)
+        folder, files, beside = self._read_schema(place, label)
 
         def read_folder(other: str) -> tuple[tuple[str, bytes], ...]:
-            return self._schema(replace(place, path=posixpath.normpath(posixpath.join(folder, other))), label)[1]
+            return self._read_schema(replace(place, path=posixpath.normpath(posixpath.join(folder, other))), label)[1]
 
         root = f"{label}:{folder}"
         whole, parts_by_path = extend_files(files, root, read_folder, parse_strict)
@@ -279,16 +279,16 @@ class Contents:
         read.
         """
         try:
-            folder, _, references = self._schema(place, place.commit)
+            folder, _, references = self._read_schema(place, place.commit)
         except Faults:
             return ()
         return tuple(posixpath.join(folder, path) for _, path, _ in references)
 
-    def _schema(
+    def _read_schema(
         self, place: Location, label: str
     ) -> tuple[str, tuple[tuple[str, bytes], ...], tuple[tuple[str, str, bytes], ...]]:
         """The folder of a schema in a commit, its files, and what a single file refers to. Raises `Faults`."""
-        blobs = self._blobs(place)
+        blobs = self._list_blobs(place)
         if not blobs:
             raise Faults([NOT_FOUND(at=f"{label}:{place.path}")])
         if place.path not in blobs:
@@ -297,20 +297,20 @@ class Contents:
         folder, _, name = place.path.rpartition("/")
         content = self._read(blobs, label)[place.path]
         read_below = partial(self._read_below, replace(place, path=folder), label)
-        return folder, ((name, content),), siblings(name, content, LARGEST, read_below)
+        return folder, ((name, content),), find_siblings(name, content, LARGEST, read_below)
 
     def _read_below(self, folder: Location, label: str, path: str, room: int) -> bytes | None:
         """Read a file below a folder of a commit; `None` if there is none."""
         at = posixpath.join(folder.path, path)
-        blobs = self._blobs(folder)
+        blobs = self._list_blobs(folder)
         return self._read({at: blobs[at]}, label, room)[at] if at in blobs else None
 
-    def _blobs(self, place: Location) -> dict[str, _Blob]:
+    def _list_blobs(self, place: Location) -> dict[str, _Blob]:
         """The schema files of a commit by path, sorted, without hidden files and folders."""
         if place in self._listings:
             return self._listings[place]
         below = ["--", place.path] if place.path else []
-        output = _git(["ls-tree", "-r", "-l", "-z", "--full-tree", place.commit, *below], self._revision)
+        output = _run_git(["ls-tree", "-r", "-l", "-z", "--full-tree", place.commit, *below], self._revision)
         blobs: dict[str, _Blob] = {}
         for entry in output.split(b"\0")[:-1]:
             about, _, path = os.fsdecode(entry).partition("\t")
@@ -339,7 +339,7 @@ class Contents:
         if sum(map(len, self._contents.values())) > _MOST_KEPT:
             self._contents.clear()
         missing = list({blob.identity: None for blob in regular.values() if blob.identity not in self._contents})
-        output = _git(["cat-file", "--batch"], self._revision, missing) if missing else b""
+        output = _run_git(["cat-file", "--batch"], self._revision, missing) if missing else b""
         start = 0
         for identity in missing:
             end = output.index(b"\n", start)
@@ -362,7 +362,7 @@ class _Blob:
     size: str
 
 
-def _git(arguments: Sequence[str], revision: str, lines: Sequence[str] = ()) -> bytes:
+def _run_git(arguments: Sequence[str], revision: str, lines: Sequence[str] = ()) -> bytes:
     """The output of git for these arguments and input lines. Raises `Faults` if there is no git, no repository or no such revision."""
     process = _run(arguments, revision, lines)
     if process.returncode:

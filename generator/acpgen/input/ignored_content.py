@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from acpgen.input.walk import KEYWORDS, is_array, is_object
-from acpgen.pointers import plain_pointer, pointer
+from acpgen.pointers import write_plain_pointer, write_pointer
 
 
 def find_unread_members(roots: Mapping[str, Any], read: Collection[str]) -> dict[tuple[str, str], Any]:
@@ -19,7 +19,7 @@ def find_unread_members(roots: Mapping[str, Any], read: Collection[str]) -> dict
     for path, root in roots.items():
         for key in root if is_object(root) else ():
             if key not in KEYWORDS and not key.startswith("x-"):
-                rest = without_places(root[key], f"{path}{pointer(key)}", places)
+                rest = without_places(root[key], f"{path}{write_pointer(key)}", places)
                 if holds_schemas(rest):
                     members[path, key] = rest
     return members
@@ -48,7 +48,7 @@ def without_places(value: Any, at: str, places: frozenset[str]) -> Any:
     if at in places:
         return None
     if is_object(value):
-        return {key: without_places(inner, f"{at}{plain_pointer(key)}", places) for key, inner in value.items()}
+        return {key: without_places(inner, f"{at}{write_plain_pointer(key)}", places) for key, inner in value.items()}
     if is_array(value):
         return [without_places(inner, f"{at}/{index}", places) for index, inner in enumerate(value)]
     return value

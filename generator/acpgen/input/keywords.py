@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
+from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
 Role: TypeAlias = Literal["asserts", "annotates", "defines", "elsewhere"]
@@ -158,7 +158,7 @@ _ELSEWHERE: Final = {
 }
 
 
-@cache
+@lru_cache(maxsize=4096)
 def guess_keyword(name: str) -> str:
     """The keyword that an unknown key probably means, for messages; empty if none is similar."""
     if name in _ELSEWHERE:

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 from acpgen.errors import Fault, Faults
-from acpgen.input.drafts import BY_NAME, Draft, address, draft_of
+from acpgen.input.drafts import BY_NAME, Draft, find_draft, normalize_uri
 from acpgen.input.equality import is_equal
 from acpgen.input.error_paths import Paths
 from acpgen.input.faults import (
@@ -39,12 +39,12 @@ from acpgen.input.faults import (
     WRONG_ENCODING,
     YAML_GIVEN,
 )
-from acpgen.input.file_discovery import address_of, siblings
+from acpgen.input.file_discovery import find_siblings, make_address
 from acpgen.input.numbers import dumps, number, with_decimals
 from acpgen.input.overlay import Written, extend_files
-from acpgen.input.positions import DEEPEST, JsonProblem, line_and_column, problems
+from acpgen.input.positions import DEEPEST, JsonProblem, find_problems, locate_offset
 from acpgen.input.walk import is_definition, is_object
-from acpgen.pointers import follow, plain_pointer, pointer_parts
+from acpgen.pointers import follow, split_pointer, write_plain_pointer
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -96,7 +96,7 @@ class Documents:
         """The values of its files and of the referenced documents."""
         return tuple(document.value for document in (*self.documents, *self.references.values()))
 
-    def inputs(self) -> Iterator[str]:
+    def list_inputs(self) -> Iterator[str]:
         """Everything that a result depends on: path and text of each file, and the URI of each referenced document."""
         yield str(len(self.documents))
         for uri, document in [*(("", each) for each in self.documents), *self.references.items()]:
@@ -123,7 +123,7 @@ class Source:
     """The bytes of schema files, not parsed yet. `root` is the displayed name of the folder that the paths are relative to.
 
     `references` are URI, path and bytes of documents outside the protocol. Their paths are relative to no root, but a file beside a
-    single schema file has the URI `file_discovery.address_of` of its path. `taken` says, for files that come from or extend another
+    single schema file has the URI `file_discovery.make_address` of its path. `taken` says, for files that come from or extend another
     folder, where their parts are written.
     """
 
@@ -133,14 +133,14 @@ class Source:
     references: tuple[tuple[str, str, bytes], ...] = field(default=(), repr=False)
     taken: Mapping[str, Written] = field(default_factory=dict[str, Written], repr=False)
 
-    def at(self, path: str) -> str:
+    def locate(self, path: str) -> str:
         """The displayed place of a file or of a part of it."""
         file, mark, fragment = path.partition("#")
         if file in self.taken:
-            is_own, keys = self.taken[file].origin(pointer_parts(fragment))
+            is_own, keys = self.taken[file].find_origin(split_pointer(fragment))
             if not self.taken[file].own or (mark and not is_own):
-                return f"{self.taken[file].at}#{plain_pointer(*keys)}" if mark else self.taken[file].at
-            path = file + mark + plain_pointer(*keys)
+                return f"{self.taken[file].at}#{write_plain_pointer(*keys)}" if mark else self.taken[file].at
+            path = file + mark + write_plain_pointer(*keys)
         is_own = any(file == each for each, _ in (*self.files, *self.siblings))
         is_beside = any(file == each for _, each, _ in self.references) or find_meta_schema(file) is not None
         if not self.root or (is_beside and not is_own):
@@ -151,7 +151,7 @@ class Source:
     def places(self) -> tuple[str, ...]:
         """The displayed places of all files that were read, referenced ones included."""
         return tuple(
-            self.at(path) for path in (*(path for path, _ in self.files), *(path for _, path, _ in self.references))
+            self.locate(path) for path in (*(path for path, _ in self.files), *(path for _, path, _ in self.references))
         )
 
     @property
@@ -165,7 +165,7 @@ class Source:
     @property
     def siblings(self) -> tuple[tuple[str, bytes], ...]:
         """Path and bytes of the files beside a single schema file that it refers to."""
-        return tuple((path, content) for uri, path, content in self.references if uri == address_of(path))
+        return tuple((path, content) for uri, path, content in self.references if uri == make_address(path))
 
 
 def load(
@@ -183,14 +183,16 @@ def load(
 def read(source: Path, *, name: str | None = None, references: References = NO_REFERENCES) -> Source:
     """Read the bytes of a schema and of everything that its references may lead to. Raises `Faults`."""
     beside: tuple[tuple[str, str, bytes], ...] = ()
-    if stat.S_ISDIR(_mode(source)):
+    if stat.S_ISDIR(_read_mode(source)):
         folder, files, own = source, read_folder(source), source.resolve().name
     else:
         folder, content, own = source.parent, read_bytes(source, LARGEST), source.stem
         files = ((source.name, content),)
-        beside = siblings(source.name, content, LARGEST, partial(_read_below, folder))
-    whole, parts_by_path = extend_files(files, place(folder), lambda other: read_folder(folder / other), parse_strict)
-    return with_references(Source(name or own, place(folder), whole, beside, parts_by_path), references)
+        beside = find_siblings(source.name, content, LARGEST, partial(_read_below, folder))
+    whole, parts_by_path = extend_files(
+        files, display_path(folder), lambda other: read_folder(folder / other), parse_strict
+    )
+    return with_references(Source(name or own, display_path(folder), whole, beside, parts_by_path), references)
 
 
 def _read_below(folder: Path, path: str, room: int) -> bytes | None:
@@ -199,7 +201,7 @@ def _read_below(folder: Path, path: str, room: int) -> bytes | None:
     if not os.path.lexists(file):
         return None
     if not _is_inside(file, Path(os.path.realpath(folder))):
-        raise Faults([LINK_REFUSED(at=place(file))])
+        raise Faults([LINK_REFUSED(at=display_path(file))])
     return read_bytes(file, room)
 
 
@@ -224,7 +226,7 @@ def with_references(source: Source, references: References) -> Source:
         if draft is not None:
             meta = find_meta_schema(draft.address)
             assert meta is not None
-            beside.append((address(uri), meta.path, meta.text.encode()))
+            beside.append((normalize_uri(uri), meta.path, meta.text.encode()))
             continue
         try:
             content = read_bytes(Path(file), LARGEST - size)
@@ -232,7 +234,7 @@ def with_references(source: Source, references: References) -> Source:
             faults.extend(caught.faults)
         else:
             size += len(content)
-            beside.append((address(uri), place(Path(file)), content))
+            beside.append((normalize_uri(uri), display_path(Path(file)), content))
     if faults:
         raise Faults(faults)
     return replace(source, references=tuple(beside))
@@ -256,7 +258,7 @@ def read_folder(folder: Path, ending: str = ".json") -> tuple[tuple[str, bytes],
     faults: list[Fault] = []
     files: list[tuple[str, bytes]] = []
     room = LARGEST
-    for path in sorted(_files(folder, ending, Path(os.path.realpath(folder)), faults)):
+    for path in sorted(_list_files(folder, ending, Path(os.path.realpath(folder)), faults)):
         try:
             files.append((path, read_bytes(folder / path, room)))
         except Faults as caught:
@@ -266,7 +268,7 @@ def read_folder(folder: Path, ending: str = ".json") -> tuple[tuple[str, bytes],
         else:
             room -= len(files[-1][1])
     if not files and not faults:
-        faults.append(NO_FILES(at=place(folder)))
+        faults.append(NO_FILES(at=display_path(folder)))
     if faults:
         raise Faults(faults)
     return tuple(files)
@@ -274,15 +276,15 @@ def read_folder(folder: Path, ending: str = ".json") -> tuple[tuple[str, bytes],
 
 def read_bytes(path: Path, limit: int = LARGEST) -> bytes:
     """Read a regular file. Raises `Faults`."""
-    if not stat.S_ISREG(_mode(path)):
-        raise Faults([NOT_REGULAR(at=place(path))])
+    if not stat.S_ISREG(_read_mode(path)):
+        raise Faults([NOT_REGULAR(at=display_path(path))])
     try:
         with path.open("rb") as file:
             content = file.read(limit + 1)
     except OSError as error:
-        raise Faults([UNREADABLE(at=place(path), reason=str(error.strerror))]) from None
+        raise Faults([UNREADABLE(at=display_path(path), reason=str(error.strerror))]) from None
     if len(content) > limit:
-        raise Faults([TOO_LARGE(at=place(path), mebibytes=LARGEST >> 20)])
+        raise Faults([TOO_LARGE(at=display_path(path), mebibytes=LARGEST >> 20)])
     return content
 
 
@@ -295,7 +297,7 @@ def decode(content: bytes, at: str) -> str:
         return content.decode()
     except UnicodeDecodeError as error:
         before = content[: error.start].decode()
-        line, column = line_and_column(before, len(before))
+        line, column = locate_offset(before, len(before))
         byte = f"byte 0x{content[error.start]:02x} is not UTF-8"
         raise Faults([WRONG_ENCODING(at=f"{at}:{line}:{column}", found=byte)]) from None
 
@@ -305,10 +307,12 @@ def parse(source: Source) -> Documents:
 
     A single file may be `true`, `false` or an object without assertions: it becomes an object with an equivalent keyword.
     """
-    documents = _documents(
+    documents = _make_documents(
         source, lambda value, at, references: () if isinstance(value, bool) else check(value, at, references)
     )
-    faults = [NOT_AN_OBJECT(at=source.at(each.path)) for each in documents.documents if isinstance(each.value, bool)]
+    faults = [
+        NOT_AN_OBJECT(at=source.locate(each.path)) for each in documents.documents if isinstance(each.value, bool)
+    ]
     if len(documents.documents) == 1:
         return replace(documents, documents=(_as_object(*documents.documents),))
     if faults:
@@ -328,10 +332,10 @@ def _as_object(document: Document) -> Document:
 
 def parse_unchecked(source: Source) -> Documents:
     """Parse a schema as strict JSON without validation against a meta-schema. Raises `Faults`."""
-    return _documents(source, lambda value, at, references: ())
+    return _make_documents(source, lambda value, at, references: ())
 
 
-def _documents(source: Source, judge: Callable[[JSON, str, Mapping[str, JSON]], Iterable[Fault]]) -> Documents:
+def _make_documents(source: Source, judge: Callable[[JSON, str, Mapping[str, JSON]], Iterable[Fault]]) -> Documents:
     faults: list[Fault] = []
 
     def read_as(path: str, content: bytes, at: str) -> Document | None:
@@ -342,14 +346,14 @@ def _documents(source: Source, judge: Callable[[JSON, str, Mapping[str, JSON]], 
             faults.extend(caught.faults)
             return None
 
-    own = [read_as(path, content, source.at(path)) for path, content in source.files]
-    beside = [(uri, read_as(path, content, source.at(path))) for uri, path, content in source.references]
+    own = [read_as(path, content, source.locate(path)) for path, content in source.files]
+    beside = [(uri, read_as(path, content, source.locate(path))) for uri, path, content in source.references]
     documents = Documents(
         source.name, tuple(filter(None, own)), {uri: each for uri, each in beside if each is not None}
     )
     for document in (*documents.documents, *{each.path: each for each in documents.references.values()}.values()):
         found_here = judge(document.value, document.path, documents.reference_values)
-        faults.extend(fault.move_to(source.at(fault.at)) for fault in found_here)
+        faults.extend(fault.move_to(source.locate(fault.at)) for fault in found_here)
     if faults:
         raise Faults(faults)
     return documents
@@ -360,7 +364,7 @@ def parse_json(text: str, at: str) -> JSON:
     try:
         value: JSON = json.loads(
             text,
-            object_pairs_hook=_object,
+            object_pairs_hook=_make_object,
             parse_constant=_refuse,
             parse_float=number,
             parse_int=number,
@@ -369,12 +373,12 @@ def parse_json(text: str, at: str) -> JSON:
             return value
     except (ValueError, RecursionError):
         value = None
-        errors = problems(text)
+        errors = find_problems(text)
         assert errors, f"{at}: refused for a reason that was not found again"
     else:
-        errors = problems(text)
+        errors = find_problems(text)
     if errors:
-        raise Faults(_fault(problem, text, at) for problem in errors)
+        raise Faults(_make_fault(problem, text, at) for problem in errors)
     return value
 
 
@@ -388,7 +392,7 @@ def check(
     if not isinstance(value, dict):
         yield NOT_AN_OBJECT(at=at)
         return
-    draft = draft_of(value, documents)
+    draft = find_draft(value, documents)
     if draft is None:
         yield UNKNOWN_DIALECT(at=f"{at}#/$schema", dialect=str(value["$schema"]))
         return
@@ -406,15 +410,15 @@ def check_schema(value: JSON, at: str, draft: Draft, *, patterns: bool = False) 
     is_silent = at.endswith("#") and is_object(value) and "$schema" not in value
     name = f"{draft.name} (no '$schema' names another draft)" if is_silent else draft.name
     for error in _judge(draft.name, patterns).iter_errors(with_decimals(value)):
-        parts = paths.of(error)
-        where = plain_pointer(*parts)
+        parts = paths.locate(error)
+        where = write_plain_pointer(*parts)
         is_stray = is_definition(parts) and not isinstance(follow(value, parts), dict | bool)
         if where not in reported_places and not is_stray:
             reported_places.add(where)
-            yield NOT_A_SCHEMA(at=f"{at}{where}", reason=refusal(error), dialect=name)
+            yield NOT_A_SCHEMA(at=f"{at}{where}", reason=describe_refusal(error), dialect=name)
 
 
-def place(path: Path) -> str:
+def display_path(path: Path) -> str:
     """The displayed form of a path: relative to the current folder if it is below it or was relative; empty for that folder itself."""
     relative = os.path.relpath(os.path.abspath(path))
     if relative == ".":
@@ -439,7 +443,7 @@ def _judge(draft: str, patterns: bool) -> Any:
 
 FORMATS: Final[dict[str, Callable[[str], bool]]] = {
     **dict.fromkeys(("uri", "uri-reference"), lambda _: True),
-    "regex": lambda pattern: not _fault_of(pattern),
+    "regex": lambda pattern: not _describe_fault(pattern),
 }
 """The formats that are asserted in schemas: only that a pattern is valid."""
 
@@ -447,14 +451,14 @@ FORMATS: Final[dict[str, Callable[[str], bool]]] = {
 _TYPES: Final = ("array", "boolean", "integer", "null", "number", "object", "string")
 
 
-def _fault_of(pattern: str) -> str:
+def _describe_fault(pattern: str) -> str:
     """Why a text is not a pattern; empty if it is one."""
-    from acpgen.input.expressions import fault_of
+    from acpgen.input.expressions import describe_fault
 
-    return fault_of(pattern)
+    return describe_fault(pattern)
 
 
-def refusal(error: jsonschema_rs.ValidationError) -> str:
+def describe_refusal(error: jsonschema_rs.ValidationError) -> str:
     """Why a meta-schema refuses a value, as a part of a sentence."""
     rule = str(error.schema_path[-1])
     if rule in ("anyOf", "enum"):
@@ -462,38 +466,38 @@ def refusal(error: jsonschema_rs.ValidationError) -> str:
         value = dumps(error.instance)
         types_clause = f"; the types are {', '.join(_TYPES)}" if keyword == "type" else ""
         return f"{value if len(value) <= 80 else f'{value[:79]}…'} is not a valid value of '{keyword}'{types_clause}"
-    return _fault_of(str(error.instance)) if rule == "format" else error.message
+    return _describe_fault(str(error.instance)) if rule == "format" else error.message
 
 
-def _mode(path: Path) -> int:
+def _read_mode(path: Path) -> int:
     try:
         return path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
-        raise Faults([NOT_FOUND(at=place(path) or ".")]) from None
+        raise Faults([NOT_FOUND(at=display_path(path) or ".")]) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "this is not a path"
-        raise Faults([UNREADABLE(at=place(path), reason=str(reason))]) from None
+        raise Faults([UNREADABLE(at=display_path(path), reason=str(reason))]) from None
 
 
-def _files(folder: Path, ending: str, root: Path, faults: list[Fault], below: str = "") -> Iterator[str]:
+def _list_files(folder: Path, ending: str, root: Path, faults: list[Fault], below: str = "") -> Iterator[str]:
     """Yield the paths of the files below `folder` with this ending, unordered. Links must stay inside `root` and lead to files."""
     try:
         with os.scandir(folder) as scan:
             entries = sorted((e for e in scan if not e.name.startswith(".")), key=lambda e: e.name)
     except OSError as error:
-        faults.append(UNREADABLE(at=place(folder), reason=str(error.strerror)))
+        faults.append(UNREADABLE(at=display_path(folder), reason=str(error.strerror)))
         return
     for entry in entries:
         path = Path(entry.path)
         if entry.is_symlink() and not _is_inside(path, root):
-            faults.append(LINK_REFUSED(at=place(path)))
+            faults.append(LINK_REFUSED(at=display_path(path)))
         elif entry.is_dir():
-            yield from _files(path, ending, root, faults, f"{below}{entry.name}/")
+            yield from _list_files(path, ending, root, faults, f"{below}{entry.name}/")
         elif entry.name.endswith(ending):
             yield f"{below}{entry.name}"
 
 
-def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+def _make_object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
     members = dict(pairs)
     if len(members) < len(pairs):
         raise ValueError("a key occurs twice")
@@ -518,8 +522,8 @@ def _is_shallow(value: JSON) -> bool:
     return False
 
 
-def _fault(problem: JsonProblem, text: str, at: str) -> Fault:
-    line, column = line_and_column(text, problem.offset)
+def _make_fault(problem: JsonProblem, text: str, at: str) -> Fault:
+    line, column = locate_offset(text, problem.offset)
     here = f"{at}:{line}:{column}"
     match problem.kind:
         case "syntax":

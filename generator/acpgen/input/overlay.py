@@ -20,7 +20,7 @@ from acpgen.errors import Fault, Faults
 from acpgen.input.faults import BAD_OVERLAY
 from acpgen.input.numbers import dumps, loads
 from acpgen.input.walk import copy_json, is_array, is_object
-from acpgen.pointers import follow, pointer_parts
+from acpgen.pointers import follow, split_pointer
 
 Contents: TypeAlias = "tuple[tuple[str, bytes], ...]"
 """Path and bytes of each file of a folder."""
@@ -49,7 +49,7 @@ class Written:
     other: bytes = field(repr=False)
     own: bytes = field(default=b"", repr=False)
 
-    def origin(self, keys: Sequence[str]) -> tuple[bool, tuple[str, ...]]:
+    def find_origin(self, keys: Sequence[str]) -> tuple[bool, tuple[str, ...]]:
         """Map keys of the merged file to its source: whether they are written in the extending file, and the keys there."""
         here: list[str] = []
         for index, key in enumerate(keys if self.own else ()):
@@ -61,7 +61,7 @@ class Written:
             if is_object(more) and more.get(key) is not None:
                 return True, (ADDS, place, *keys[index:])
             if is_array(more) and key.isdecimal():
-                first = _insertion(_follow(self._values[1], place), place)
+                first = _find_insertion(_follow(self._values[1], place), place)
                 if first <= int(key) < first + len(more):
                     return True, (ADDS, place, str(int(key) - first), *keys[index + 1 :])
                 here.append(str(int(key) - len(more)) if int(key) >= first else key)
@@ -75,7 +75,7 @@ class Written:
 
     @cached_property
     def _adds(self) -> Mapping[tuple[str, ...], tuple[str, Any]]:
-        return {pointer_parts(place): (place, more) for place, more in self._values[0].get(ADDS, {}).items()}
+        return {split_pointer(place): (place, more) for place, more in self._values[0].get(ADDS, {}).items()}
 
 
 def extend_files(
@@ -126,14 +126,14 @@ def _extend(
     return {**base, **files, **texts}, parts_by_path
 
 
-def folders_of(targets: Mapping[str, Any]) -> set[str]:
+def list_folders(targets: Mapping[str, Any]) -> set[str]:
     """The folders that the values of `x-extends` name, as relative paths; empty for the folder of the files themselves."""
     return {posixpath.dirname(file) for file in targets.values() if isinstance(file, str)}
 
 
 def find_extended_folder(targets: Mapping[str, Any], root: str) -> str:
     """The single other folder that the files of `root` extend. `targets` maps files to their values of `x-extends`. Raises `Faults`."""
-    folders = folders_of(targets)
+    folders = list_folders(targets)
     if len(folders) != 1 or "" in folders:
         reason = "the files of this folder extend files of several folders, or of no other one"
         remedy = "Name one folder in all of them"
@@ -149,22 +149,22 @@ class _Overlay:
 
     def add(self, path: str, value: dict[str, Any]) -> None:
         """Merge one file with the file that it extends."""
-        definitions = {name: _mark_unstable(one) for name, one in _members(value.get("$defs"))}
+        definitions = {name: _mark_unstable(one) for name, one in _list_members(value.get("$defs"))}
         if EXTENDS not in value:
             self.merged[path] = {**value, "$defs": definitions}
             return
         whole = copy_json(self.base.get(posixpath.basename(str(value[EXTENDS]))))
         if not is_object(whole):
-            self._fault(path, EXTENDS, f"there is no schema file {value[EXTENDS]}", "Correct the path")
+            self._report_fault(path, EXTENDS, f"there is no schema file {value[EXTENDS]}", "Correct the path")
             return
         # Places are those of the other file as it is, so that none depends on what is added before it.
-        additions = [(place, more, _follow(whole, place)) for place, more in _members(value.get(ADDS))]
+        additions = [(place, more, _follow(whole, place)) for place, more in _list_members(value.get(ADDS))]
         for place, more, target in additions:
             self._put(path, place, target, more)
         definitions_of_base = whole.setdefault("$defs", {})
         for name, one in definitions.items():
             if name in definitions_of_base:
-                self._fault(
+                self._report_fault(
                     path, f"$defs/{name}", "the other file has this definition", f"Put what it gains into '{ADDS}'"
                 )
             definitions_of_base[name] = one
@@ -179,17 +179,19 @@ class _Overlay:
                     target.pop(key, None)
                     continue
                 if key in target:
-                    self._fault(path, f"{ADDS}/{place}", f"the other file has {key!r} there already", "Leave it out")
+                    self._report_fault(
+                        path, f"{ADDS}/{place}", f"the other file has {key!r} there already", "Leave it out"
+                    )
                 target[key] = _mark_unstable(one) if has_mark else one
         elif is_array(target) and is_array(more):
-            at = _insertion(target, place)
+            at = _find_insertion(target, place)
             target[at:at] = [_mark_unstable(one) if has_mark else one for one in more]
         else:
-            self._fault(
+            self._report_fault(
                 path, f"{ADDS}/{place}", "the other file has no list or object of this kind there", "Correct the place"
             )
 
-    def _fault(self, path: str, place: str, reason: str, remedy: str) -> None:
+    def _report_fault(self, path: str, place: str, reason: str, remedy: str) -> None:
         self.faults.append(BAD_OVERLAY(f"{self.root}/{path}#/{place}", reason=reason, remedy=remedy))
 
 
@@ -198,7 +200,7 @@ def is_marked(place: str) -> bool:
     return place.rpartition("/")[2] in _SCHEMAS and "/not/" not in place
 
 
-def _insertion(target: Any, place: str) -> int:
+def _find_insertion(target: Any, place: str) -> int:
     """The index at which items are inserted: the fallback or default branch of a union stays last."""
     items: list[Any] = target if is_array(target) else []
     has_fallback = is_marked(place) and items and is_object(items[-1]) and "not" in items[-1]
@@ -207,12 +209,12 @@ def _insertion(target: Any, place: str) -> int:
 
 def _follow(whole: Any, place: str) -> Any:
     try:
-        return follow(whole, pointer_parts(place))
+        return follow(whole, split_pointer(place))
     except KeyError:
         return None
 
 
-def _members(value: Any) -> Iterator[tuple[str, Any]]:
+def _list_members(value: Any) -> Iterator[tuple[str, Any]]:
     yield from value.items() if is_object(value) else ()
 
 

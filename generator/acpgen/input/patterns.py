@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
 
-from acpgen.input.expressions import expression, patterns_of
-from acpgen.input.walk import DEFINITIONS, Schema, children, is_object, leading_to, map_subschemas
-from acpgen.pointers import as_fragment, pointer, pointer_parts, target
+from acpgen.input.expressions import list_patterns, translate_pattern
+from acpgen.input.walk import DEFINITIONS, Schema, find_sources, is_object, list_children, map_subschemas
+from acpgen.pointers import as_fragment, read_reference, split_pointer, write_pointer
 
 Path: TypeAlias = tuple["str | int", ...]
 
@@ -21,11 +21,11 @@ class Patterns:
     """
 
     def __init__(self, schemas: Iterable[Any]) -> None:
-        patterns = dict.fromkeys(pattern for schema in schemas for pattern, _ in patterns_of(schema))
+        patterns = dict.fromkeys(pattern for schema in schemas for pattern, _ in list_patterns(schema))
         used_texts = set(patterns)
         texts: dict[str, str | None] = {}
         for pattern in patterns:
-            text = expression(pattern).strict
+            text = translate_pattern(pattern).strict
             if text == pattern:
                 continue
             while text in used_texts:
@@ -34,13 +34,13 @@ class Patterns:
             used_texts.update(() if text is None else (text,))
         self.texts: Final[Mapping[str, str | None]] = texts
         self.own_texts: Final = {text: pattern for pattern, text in texts.items() if text is not None}
-        self.unsure: Final = frozenset(one for one, text in texts.items() if text is None or expression(one).gap)
+        self.unsure: Final = frozenset(one for one, text in texts.items() if text is None or translate_pattern(one).gap)
 
     def restore_text(self, text: str) -> str:
         """The pattern of the schema for a text of the engine."""
         return self.own_texts.get(text, text)
 
-    def place(self, place: Path) -> Path:
+    def restore_place(self, place: Path) -> Path:
         """Map a path that the engine reports to a path in the schema."""
         return tuple(
             self.restore_text(str(step)) if index and place[index - 1] == "patternProperties" else step
@@ -56,14 +56,14 @@ class Patterns:
         """Translate a schema with its definitions for the engine. Where a pattern is missing, it accepts what only that pattern could
         refuse.
         """
-        return dict(self._translate(document, self.uncertain(document)) if self.texts else document)
+        return dict(self._translate(document, self.find_uncertain(document)) if self.texts else document)
 
-    def uncertain(self, document: Mapping[str, Any]) -> frozenset[str]:
+    def find_uncertain(self, document: Mapping[str, Any]) -> frozenset[str]:
         """The definitions of a document that depend on a pattern that the engine lacks or widens."""
         definitions: Mapping[str, Any] = document.get("$defs", {}) if self.unsure else {}
-        parts = {name: [*_without_definitions(definition)] for name, definition in definitions.items()}
+        parts = {name: [*_walk_outside_definitions(definition)] for name, definition in definitions.items()}
         holders = [name for name, each in parts.items() if any(map(self._has_unsure, each))]
-        return frozenset(leading_to(holders, {name: map(_reference, each) for name, each in parts.items()}))
+        return frozenset(find_sources(holders, {name: map(_read_reference, each) for name, each in parts.items()}))
 
     def _has_unsure(self, schema: Schema) -> bool:
         patterns = [schema.get("pattern"), *schema.get("patternProperties", ())]
@@ -75,8 +75,8 @@ class Patterns:
         translation = map_subschemas(schema, lambda _keys, child: self._translate(child, uncertain))
         if isinstance(schema.get("$ref"), str) and "/patternProperties/" in schema["$ref"]:
             translation.pop("$ref")
-            place = self._map_place(pointer_parts(unquote(schema["$ref"])))
-            translation.update({} if place is None else {"$ref": as_fragment(pointer(*place))})
+            place = self._map_place(split_pointer(unquote(schema["$ref"])))
+            translation.update({} if place is None else {"$ref": as_fragment(write_pointer(*place))})
         pattern_properties = translation.get("patternProperties")
         if is_object(pattern_properties):
             translation["patternProperties"] = {
@@ -106,8 +106,8 @@ class Patterns:
         """Remove the keywords of a translated schema that could refuse a value because a subschema accepts too much."""
 
         def is_unsure(part: Any) -> bool:
-            parts = _without_definitions(part)
-            return any(self._has_unsure(one) or _reference(one) in uncertain for one in parts)
+            parts = _walk_outside_definitions(part)
+            return any(self._has_unsure(one) or _read_reference(one) in uncertain for one in parts)
 
         if not is_unsure(schema):
             return
@@ -126,16 +126,16 @@ class Patterns:
             translation["allOf"] = [*translation.get("allOf", ()), {"anyOf": translation.pop("oneOf")}]
 
 
-def _reference(schema: Schema) -> str:
+def _read_reference(schema: Schema) -> str:
     """The definition that a schema refers to or into; empty if there is none."""
     reference = schema.get("$ref")
-    return target(reference) if isinstance(reference, str) and reference.startswith("#/$defs/") else ""
+    return read_reference(reference) if isinstance(reference, str) and reference.startswith("#/$defs/") else ""
 
 
-def _without_definitions(schema: Any) -> Iterator[Schema]:
+def _walk_outside_definitions(schema: Any) -> Iterator[Schema]:
     """Yield a schema and its subschemas at any depth, but for those in definitions."""
     if is_object(schema):
         yield schema
-        for keys, child in children(schema):
+        for keys, child in list_children(schema):
             if keys[0] not in DEFINITIONS:
-                yield from _without_definitions(child)
+                yield from _walk_outside_definitions(child)

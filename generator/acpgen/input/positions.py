@@ -39,7 +39,7 @@ class JsonProblem:
     detail: str
 
 
-def line_and_column(text: str, offset: int) -> tuple[int, int]:
+def locate_offset(text: str, offset: int) -> tuple[int, int]:
     """Line and column of a character of the text, from 1."""
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
@@ -59,7 +59,7 @@ class Positions:
         self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
         self._inside: dict[int, dict[str, Place]] = {}
 
-    def nearest(
+    def find_nearest(
         self, keys: Iterable[str], otherwise: Mapping[str, str] = MappingProxyType({})
     ) -> tuple[int, tuple[str, ...]]:
         """The offset of the value at these keys, and the keys; the nearest enclosing value if it does not exist.
@@ -70,7 +70,7 @@ class Positions:
         position = Place(start, start)
         path: list[str] = []
         for name in keys:
-            inside = self._at(position.begins)
+            inside = self._get_members(position.begins)
             key = name if name in inside else otherwise.get(name, name)
             if key not in inside:
                 break
@@ -78,31 +78,31 @@ class Positions:
             path.append(key)
         return position.offset, tuple(path)
 
-    def members(self, keys: Iterable[str | int]) -> tuple[int, Mapping[str, Place]]:
+    def list_members(self, keys: Iterable[str | int]) -> tuple[int, Mapping[str, Place]]:
         """The offset of the value at these keys, and the positions of its members or items. Raises `KeyError` if it does not exist."""
         begins = _skip_space(self.text, 0)
         for key in keys:
-            begins = self._at(begins)[str(key)].begins
-        return begins, self._at(begins)
+            begins = self._get_members(begins)[str(key)].begins
+        return begins, self._get_members(begins)
 
     def end(self, begins: int) -> int:
         """The end of the value that begins at an offset."""
         return _READ(self.text, begins)[1]
 
-    def line_and_column(self, offset: int) -> tuple[int, int]:
+    def locate_offset(self, offset: int) -> tuple[int, int]:
         """Line and column of a character of the text, from 1."""
         line = bisect_right(self._lines, offset)
         return line, offset - self._lines[line - 1] + 1
 
-    def _at(self, begins: int) -> Mapping[str, Place]:
+    def _get_members(self, begins: int) -> Mapping[str, Place]:
         """The members or items of the value that begins at an offset."""
         if begins not in self._inside:
-            self._inside[begins] = dict(_members(self.text, begins))
+            self._inside[begins] = dict(_scan_members(self.text, begins))
         return self._inside[begins]
 
 
 @lru_cache(maxsize=8)
-def positions(text: str) -> Positions:
+def find_positions(text: str) -> Positions:
     """The positions in a text."""
     return Positions(text)
 
@@ -110,7 +110,7 @@ def positions(text: str) -> Positions:
 _READ: Final = JSONDecoder().raw_decode
 
 
-def _members(text: str, begins: int) -> Iterator[tuple[str, Place]]:
+def _scan_members(text: str, begins: int) -> Iterator[tuple[str, Place]]:
     opener = text[begins : begins + 1]
     if opener not in ("{", "["):
         return
@@ -148,7 +148,7 @@ def relocate(at: str, places: Mapping[str, str]) -> str:
     return at
 
 
-def problems(text: str) -> tuple[JsonProblem, ...]:
+def find_problems(text: str) -> tuple[JsonProblem, ...]:
     """Everything that strict JSON refuses in a text, up to the first syntax error or excessive nesting."""
     reader = _Reader(text)
     with suppress(_Stop):

@@ -12,11 +12,11 @@ from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
-from acpgen.input.drafts import MODERN, Draft, address, draft_of
-from acpgen.input.file_discovery import address_of, resolve_path
+from acpgen.input.drafts import MODERN, Draft, find_draft, normalize_uri
+from acpgen.input.file_discovery import make_address, resolve_path
 from acpgen.input.positions import DEEPEST
-from acpgen.input.walk import DEFINITIONS, Schema, reachable
-from acpgen.pointers import pointer, pointer_parts
+from acpgen.input.walk import DEFINITIONS, Schema, find_reachable
+from acpgen.pointers import split_pointer, write_pointer
 
 REFERRING: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 """The keywords that refer."""
@@ -34,7 +34,7 @@ class SchemaPlace:
 
     @property
     def at(self) -> str:
-        return self.path + pointer(*self.parts)
+        return self.path + write_pointer(*self.parts)
 
     def descend(self, *keys: str) -> SchemaPlace:
         """The place that these keys lead to from here."""
@@ -71,13 +71,13 @@ class Addresses:
         """Enter a document under the URI that it is `known_as`, else under its path. A document that is no entry is only referred to."""
         root = SchemaPlace(path, ())
         if root not in self._resources:
-            draft = draft_of(value, self._given) or MODERN
-            self._resources[root] = Resource(root, known_as or address_of(path), draft)
-            self._by_address[address_of(path)][root] = None
+            draft = find_draft(value, self._given) or MODERN
+            self._resources[root] = Resource(root, known_as or make_address(path), draft)
+            self._by_address[make_address(path)][root] = None
             if is_entry:
                 self._entries.append(root)
         if known_as:
-            self._by_address[address(known_as)][root] = None
+            self._by_address[normalize_uri(known_as)][root] = None
 
     def find_resource(self, place: SchemaPlace) -> Resource:
         """The resource that a place belongs to."""
@@ -88,14 +88,16 @@ class Addresses:
                 return resource
         raise KeyError(place.path)
 
-    def draft(self, place: SchemaPlace, schema: Schema) -> Draft | None:
+    def find_draft(self, place: SchemaPlace, schema: Schema) -> Draft | None:
         """The draft of a schema at a place; `None` if its `$schema` names an unknown one. Only a schema with an identifier has its own
         draft.
         """
         around = self.find_resource(place)
         is_own = not place.parts or isinstance(schema.get(around.draft.identifier), str) or "$id" in schema
         return (
-            draft_of(schema, self._given, inherited=around.draft if place.parts else MODERN) if is_own else around.draft
+            find_draft(schema, self._given, inherited=around.draft if place.parts else MODERN)
+            if is_own
+            else around.draft
         )
 
     def enter(self, place: SchemaPlace, schema: Schema, draft: Draft) -> None:
@@ -122,19 +124,19 @@ class Addresses:
         if location:
             self._resources[place] = Resource(place, base, draft)
             self._divided.add(place.path)
-            self._by_address[address(base)][place] = None
+            self._by_address[normalize_uri(base)][place] = None
             if not place.parts and not urlsplit(location).scheme:
                 self._written[place.path] = location
-                self._by_written[address(location)][place] = None
+                self._by_written[normalize_uri(location)][place] = None
         if fragment and draft.names_by_fragment:
             self._anchors[self.find_resource(place).place, unquote(fragment)][place] = None
 
     # --- references ---
 
-    def absolute(self, place: SchemaPlace, ref: str) -> str:
+    def resolve_uri(self, place: SchemaPlace, ref: str) -> str:
         """The URI that a reference at a place names, without its fragment; empty if it is not a URI."""
         try:
-            return address(_join(self.find_resource(place).base, _split(ref)[0]))
+            return normalize_uri(_join(self.find_resource(place).base, _split(ref)[0]))
         except ValueError:
             return ""
 
@@ -142,7 +144,7 @@ class Addresses:
         """Whether a schema has this URI."""
         return absolute in self._by_address
 
-    def targets(self, place: SchemaPlace, ref: str) -> tuple[SchemaPlace, ...]:
+    def find_targets(self, place: SchemaPlace, ref: str) -> tuple[SchemaPlace, ...]:
         """The places that a plain reference leads to: none if it dangles, several if a URI or an anchor occurs twice.
 
         If nothing has the URI, relative identifiers of files count as written, whatever the folders of the files are.
@@ -152,11 +154,11 @@ class Addresses:
             location, fragment = _split(ref)
             if location:
                 candidates = (
-                    address(location),
-                    self.absolute(place, ref),
-                    address_of(resolve_path(place.path, location)),
+                    normalize_uri(location),
+                    self.resolve_uri(place, ref),
+                    make_address(resolve_path(place.path, location)),
                 )
-                relative_uri = address(_join(self._written.get(place.path, ""), location))
+                relative_uri = normalize_uri(_join(self._written.get(place.path, ""), location))
                 as_written = self._by_written.get(relative_uri, dict[SchemaPlace, None]())
                 roots = next((self._by_address[each] for each in candidates if each in self._by_address), as_written)
         except ValueError:
@@ -164,14 +166,14 @@ class Addresses:
         name = unquote(fragment)
         if name and not name.startswith("/"):
             return tuple(anchor_place for root in roots for anchor_place in self._anchors.get((root, name), ()))
-        parts = pointer_parts(name)
+        parts = split_pointer(name)
         if len(parts) > DEEPEST:
             return ()  # no file is as deep
         return tuple(root.descend(*parts) for root in roots)
 
     def find(self, place: SchemaPlace, keyword: str, ref: str) -> tuple[SchemaPlace, ...]:
         """The places that any kind of reference can lead to; none if it dangles."""
-        first = self.targets(place, ref)
+        first = self.find_targets(place, ref)
         if keyword == "$ref" or len(first) != 1:
             return first
         name = _RECURSIVE if keyword == "$recursiveRef" else unquote(urldefrag(ref)[1])
@@ -187,11 +189,11 @@ class Addresses:
 
         The latter is `None` as long as none was reached; then the anchor that the reference itself names counts.
         """
-        edges, holders = self._edges(), self._holders[name]
+        edges, holders = self._list_edges(), self._holders[name]
         if name not in self._known_ways:
             routes: list[tuple[set[SchemaPlace], SchemaPlace | None]] = []
             outermost: set[SchemaPlace] = set()
-            for entry in self._beginnings(edges):
+            for entry in self._find_beginnings(edges):
                 plain, first = _walk_until(entry, edges, holders)
                 routes.append((plain, None))
                 outermost |= first
@@ -201,7 +203,7 @@ class Addresses:
             ]
         return self._known_ways[name]
 
-    def _beginnings(self, edges: Mapping[SchemaPlace, frozenset[SchemaPlace]]) -> Iterator[SchemaPlace]:
+    def _find_beginnings(self, edges: Mapping[SchemaPlace, frozenset[SchemaPlace]]) -> Iterator[SchemaPlace]:
         """Yield where evaluation can begin: the documents, and the schemas in them that no other one leads to."""
         reached: set[SchemaPlace] = set()
         own = {entry.path for entry in self._entries}
@@ -210,14 +212,14 @@ class Addresses:
                 yield root
                 reached |= _walk_until(root, edges, {})[0]
 
-    def _edges(self) -> Mapping[SchemaPlace, frozenset[SchemaPlace]]:
+    def _list_edges(self) -> Mapping[SchemaPlace, frozenset[SchemaPlace]]:
         """The resources that each resource refers to or contains."""
         size = len(self._uses) + len(self._resources)
         if self._graph[0] != size:
             edges: defaultdict[SchemaPlace, set[SchemaPlace]] = defaultdict(set)
             for place, _, ref in self._uses:
                 edges[self.find_resource(place).place].update(
-                    self.find_resource(target).place for target in self.targets(place, ref)
+                    self.find_resource(target).place for target in self.find_targets(place, ref)
                 )
             for place in self._resources:
                 if place.parts:
@@ -233,7 +235,7 @@ def _walk_until(
     start: SchemaPlace, edges: Mapping[SchemaPlace, frozenset[SchemaPlace]], stops: Mapping[SchemaPlace, SchemaPlace]
 ) -> tuple[set[SchemaPlace], set[SchemaPlace]]:
     """The places reached from a start before any stop, and the stops that are reached first."""
-    reached = reachable([start], lambda place: () if place in stops else edges.get(place, ()))
+    reached = find_reachable([start], lambda place: () if place in stops else edges.get(place, ()))
     return {place for place in reached if place not in stops}, {place for place in reached if place in stops}
 
 

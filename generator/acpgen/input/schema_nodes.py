@@ -10,26 +10,26 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from acpgen.input.equality import by_key, is_equal, kind_of
+from acpgen.input.equality import get_kind, index_by_key, is_equal
 from acpgen.input.positions import relocate
 from acpgen.input.step_budget import spend
 from acpgen.input.tagged_unions import (
     Tag,
     Tagged,
     Tags,
-    branches_of,
-    common,
-    constant,
+    find_branches,
+    find_common,
+    find_constant,
+    find_lone_reference,
     is_null,
     is_of_type,
-    lone_reference,
+    list_types,
     read_excluded_tags,
     read_excluded_text,
     recognise,
-    types_of,
 )
 from acpgen.input.walk import ASSERTIONS, BY_KIND, Schema, asserts, is_array, is_object
-from acpgen.pointers import follow, plain_pointer, target
+from acpgen.pointers import follow, read_reference, write_plain_pointer
 
 if TYPE_CHECKING:
     from functools import cached_property as once
@@ -86,7 +86,7 @@ class Schemas(Mapping[str, "Node"]):
     def __len__(self) -> int:
         return len(self.written)
 
-    def node(self, schema: Any, at: str = "") -> Node:
+    def make_node(self, schema: Any, at: str = "") -> Node:
         """A node of a schema that is not a definition."""
         return Node(self, schema, at)
 
@@ -99,7 +99,7 @@ class Schemas(Mapping[str, "Node"]):
         for name in names or [*self._nodes]:
             self._nodes.pop(name, None)
 
-    def fact(self, name: str, attribute: str, otherwise: Fact) -> Fact:
+    def get_fact(self, name: str, attribute: str, otherwise: Fact) -> Fact:
         """An attribute of a definition's node; `otherwise` if there is no definition or its attribute depends on itself."""
         if name not in self.written or (name, attribute) in self._open:
             return otherwise
@@ -109,7 +109,7 @@ class Schemas(Mapping[str, "Node"]):
         finally:
             self._open.discard((name, attribute))
 
-    def place_of_keyword(self, at: str) -> str:
+    def locate_keyword(self, at: str) -> str:
         """The source place of a keyword: that of its schema, followed by the keyword."""
         schema, _, keyword = at.rpartition("/")
         return f"{relocate(schema, self.places)}/{keyword}"
@@ -130,11 +130,11 @@ class ObjectShape:
     is_object: bool = False
     says_more: bool = False
 
-    def tags(self, name: str) -> Tags:
+    def find_tags(self, name: str) -> Tags:
         """The constants that a property is limited to; empty if it may have other values."""
         lists = [sub.listed_values for sub in self.properties.get(name, ()) if sub.listed_values is not None]
-        tags = common(lists) if lists else []
-        return by_key(tags) if all(isinstance(tag, str | int | float) for tag in tags) else {}
+        tags = find_common(lists) if lists else []
+        return index_by_key(tags) if all(isinstance(tag, str | int | float) for tag in tags) else {}
 
     def add(self, other: ObjectShape) -> None:
         """Merge the demands of a part; parts may overlap."""
@@ -162,8 +162,8 @@ class ObjectShape:
                 continue
             if all(is_equal(other.schema, sub.schema) for other in others):
                 self.properties.setdefault(name, []).append(sub)
-            elif all(tags := [shape.tags(name) for shape in shapes]):  # the union owns the tags of its branches
-                together = by_key(tag for own in tags for tag in own.values())
+            elif all(tags := [shape.find_tags(name) for shape in shapes]):  # the union owns the tags of its branches
+                together = index_by_key(tag for own in tags for tag in own.values())
                 self.properties.setdefault(name, []).append(sub.make({"enum": list(together.values())}))
         self.required.update(first.required.intersection(*(shape.required for shape in shapes)))
         for name, values in first.excluded.items():
@@ -211,7 +211,7 @@ class Node:
         """Whether it is `false`."""
         return self.schema is False
 
-    def text(self, keyword: str) -> str:
+    def get_text(self, keyword: str) -> str:
         """The value of a keyword as text; empty if it is missing."""
         return str(self.says.get(keyword, ""))
 
@@ -224,7 +224,7 @@ class Node:
     @property
     def constant(self) -> Tag | None:
         """The only value that it admits, if given by `const` or a single `enum` value."""
-        return constant(self.schema)
+        return find_constant(self.schema)
 
     @once
     def is_null(self) -> bool:
@@ -235,7 +235,7 @@ class Node:
 
     def make(self, schema: Any, *below: str) -> Node:
         """A node of a schema at a place below this one, or derived from it."""
-        at = self.at + plain_pointer(*below) if below else self.at
+        at = self.at + write_plain_pointer(*below) if below else self.at
         return Node(self.schemas, schema, at, self.owner, (*self.keys, *below))
 
     def with_keywords(self, **keywords: Any) -> Node:
@@ -308,7 +308,7 @@ class Node:
     @once
     def union(self) -> tuple[str, list[Node]] | None:
         """The keyword and branches of the first union directly in it."""
-        union = branches_of(self.says)
+        union = find_branches(self.says)
         return None if union is None else (union[0], self.get_subschemas(union[0]))
 
     @property
@@ -328,7 +328,7 @@ class Node:
     @once
     def reference(self) -> str | None:
         """The definition that it only refers to."""
-        return lone_reference(self.schema)
+        return find_lone_reference(self.schema)
 
     @property
     def referred(self) -> Node | None:
@@ -339,7 +339,7 @@ class Node:
     def target(self) -> str | None:
         """The definition that its `$ref` names."""
         ref = self.says.get("$ref")
-        return target(ref) if isinstance(ref, str) else None
+        return read_reference(ref) if isinstance(ref, str) else None
 
     @once
     def kinds(self) -> frozenset[str]:
@@ -350,13 +350,13 @@ class Node:
         says = self.schema
         if "not" in says and says["not"] in (True, {}):
             return frozenset()
-        kinds = types_of(says) if "type" in says else ALL_KINDS
+        kinds = list_types(says) if "type" in says else ALL_KINDS
         if "const" in says:
-            kinds &= {kind_of(says["const"])}
+            kinds &= {get_kind(says["const"])}
         if "enum" in says:
-            kinds &= {kind_of(value) for value in says["enum"]}
+            kinds &= {get_kind(value) for value in says["enum"]}
         if self.target is not None:
-            kinds &= self.schemas.fact(self.target, "kinds", ALL_KINDS)
+            kinds &= self.schemas.get_fact(self.target, "kinds", ALL_KINDS)
         for part in self.get_subschemas("allOf"):
             kinds &= part.kinds
         for keyword in ("anyOf", "oneOf"):
@@ -373,13 +373,16 @@ class Node:
         lists = [[self.schema["const"]]] if "const" in self.schema else []
         lists += [self.schema["enum"]] if "enum" in self.schema else []
         lists += [part.listed_values for part in self.get_subschemas("allOf") if part.listed_values is not None]
-        if self.target is not None and (own := self.schemas.fact(self.target, "listed_values", _UNLISTED)) is not None:
+        if (
+            self.target is not None
+            and (own := self.schemas.get_fact(self.target, "listed_values", _UNLISTED)) is not None
+        ):
             lists.append(own)
         for keyword in ("anyOf", "oneOf"):
             branches = [branch.listed_values for branch in self.get_subschemas(keyword)]
             if branches and None not in branches:
                 lists.append([value for branch in branches for value in branch or ()])
-        return [value for value in common(lists) if is_of_type(value, self.schema)] if lists else None
+        return [value for value in find_common(lists) if is_of_type(value, self.schema)] if lists else None
 
     @once
     def shape(self) -> ObjectShape:
@@ -403,7 +406,7 @@ class Node:
             key not in _OF_SHAPES and asserts(key) and value is not True and value != {} for key, value in says.items()
         )
         if self.target is not None:
-            shape.add(self.schemas.fact(self.target, "shape", ObjectShape()))
+            shape.add(self.schemas.get_fact(self.target, "shape", ObjectShape()))
         for part in self.get_subschemas("allOf"):
             shape.add(part.shape)
         if self.branches and all(is_object(branch.schema) for branch in self.branches):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from acpgen import embedded
 from acpgen.input.numbers import with_decimals
 from acpgen.input.patterns import Patterns
-from acpgen.pointers import reference_to
+from acpgen.pointers import write_reference
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -24,7 +24,7 @@ class Validator:
         import jsonschema_rs  # the command starts without it
 
         self._patterns: Final = Patterns([schema])
-        self.uncertain: Final = self._patterns.uncertain(schema)
+        self.uncertain: Final = self._patterns.find_uncertain(schema)
         self._engine: Final = jsonschema_rs.Draft202012Validator(
             with_decimals(self._patterns.translate(schema)),
             keywords={"x-integer": embedded.engine.WrittenInteger},
@@ -35,17 +35,17 @@ class Validator:
         """Whether the schema accepts a value."""
         return self._engine.is_valid(with_decimals(value))
 
-    def errors(self, value: Any) -> Iterator[jsonschema_rs.ValidationError]:
+    def list_errors(self, value: Any) -> Iterator[jsonschema_rs.ValidationError]:
         """The errors of the engine for a value."""
         return iter(self._engine.iter_errors(with_decimals(value)))
 
-    def place(self, error: jsonschema_rs.ValidationError) -> tuple[str | int, ...]:
+    def locate(self, error: jsonschema_rs.ValidationError) -> tuple[str | int, ...]:
         """The path in the schema of what refuses."""
         place = tuple(error.schema_path)
-        path: tuple[str | int, ...] = self._patterns.place(place) if "patternProperties" in place else place
+        path: tuple[str | int, ...] = self._patterns.restore_place(place) if "patternProperties" in place else place
         return path
 
-    def message(self, error: jsonschema_rs.ValidationError) -> str:
+    def describe(self, error: jsonschema_rs.ValidationError) -> str:
         """The message of the engine, with the pattern as the schema has it."""
         head, mark, pattern = error.message.rpartition(_MISMATCH)
         return (
@@ -55,12 +55,12 @@ class Validator:
         )
 
 
-def definitions_validator(definitions: Mapping[str, Any], references: Iterable[str] = ()) -> Validator:
+def compile_definitions(definitions: Mapping[str, Any], references: Iterable[str] = ()) -> Validator:
     """Compile definitions into one validator. An instance is an object that holds a value under the reference to its definition.
 
     `references` are further places in the definitions.
     """
-    keys = (*map(reference_to, definitions), *references)
+    keys = (*map(write_reference, definitions), *references)
     return Validator({"$defs": definitions, "properties": {key: {"$ref": key} for key in keys}})
 
 

@@ -82,7 +82,7 @@ def spend(steps: int = 1) -> None:
             raise Faults([TOO_MUCH_WORK(at=effort.at, limit=effort.steps)])
 
 
-def working_on(at: str) -> None:
+def set_place(at: str) -> None:
     """Set the place that the following steps are for."""
     effort = _UNDER_WAY.get()
     if effort is not None:

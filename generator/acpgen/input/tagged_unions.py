@@ -12,10 +12,10 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from acpgen.input.equality import by_key, is_equal, key_of, kind_of, to_integer
+from acpgen.input.equality import get_kind, index_by_key, is_equal, make_key, to_integer
 from acpgen.input.step_budget import spend
-from acpgen.input.walk import Schema, demands, is_array, is_object, select_assertions
-from acpgen.pointers import target
+from acpgen.input.walk import Schema, is_array, is_object, select_assertions, strip_prose
+from acpgen.pointers import read_reference
 
 if TYPE_CHECKING:
     from acpgen.input.schema_nodes import Node, ObjectShape
@@ -55,7 +55,7 @@ class Tagged:
         return Tagged(self.tag, variants, *roles)
 
 
-def constant(schema: object) -> Tag | None:
+def find_constant(schema: object) -> Tag | None:
     """The only value that a schema admits, if given by `const` or a single `enum` value."""
     if not is_object(schema):
         return None
@@ -67,7 +67,7 @@ def constant(schema: object) -> Tag | None:
     return None
 
 
-def values(schema: Schema) -> list[Any] | None:
+def list_values(schema: Schema) -> list[Any] | None:
     """The constants that `const` and `enum` of a schema allow; `None` if it has neither."""
     if "const" in schema and is_array(schema.get("enum")):
         return [schema["const"]] if any(is_equal(schema["const"], value) for value in schema["enum"]) else []
@@ -76,17 +76,17 @@ def values(schema: Schema) -> list[Any] | None:
     return list(schema["enum"]) if is_array(schema.get("enum")) else None
 
 
-def constants(schema: object) -> list[Any] | None:
+def list_constants(schema: object) -> list[Any] | None:
     """The values that a schema admits, if it is a list of constants and nothing else."""
     demands = select_assertions(schema) if is_object(schema) else {}
-    own = values(demands) if demands.keys() <= {"const", "enum", "type"} else None
+    own = list_values(demands) if demands.keys() <= {"const", "enum", "type"} else None
     return None if own is None else [value for value in own if is_of_type(value, demands)]
 
 
-def common(lists: Sequence[Sequence[Any]]) -> list[Any]:
+def find_common(lists: Sequence[Sequence[Any]]) -> list[Any]:
     """The values that all lists share, each once."""
     spend(sum(map(len, lists)))
-    first, *others = map(by_key, lists)
+    first, *others = map(index_by_key, lists)
     return [value for key, value in first.items() if all(key in other for other in others)]
 
 
@@ -95,7 +95,7 @@ def is_of_type(value: Any, schema: Schema) -> bool:
     if "type" not in schema:
         return True
     names = schema["type"] if is_array(schema["type"]) else [schema["type"]]
-    kind = kind_of(value)
+    kind = get_kind(value)
     return kind in names or (kind == "number" and "integer" in names and to_integer(value) is not None)
 
 
@@ -119,10 +119,10 @@ def read_excluded_tags(negated: object) -> dict[str, dict[Hashable, Tag]] | None
     if len(properties) != 1 or required != list(properties) or negated.get("type", "object") != "object":
         return None
     ((name, schema),) = properties.items()
-    values_of_property = constants(schema)
+    values_of_property = list_constants(schema)
     if values_of_property is None or not all(isinstance(value, str | int | float) for value in values_of_property):
         return None
-    return {name: by_key(values_of_property)}
+    return {name: index_by_key(values_of_property)}
 
 
 def read_excluded_text(negated: object) -> tuple[str, str | None] | None:
@@ -134,7 +134,7 @@ def read_excluded_text(negated: object) -> tuple[str, str | None] | None:
     rest = {key: value for key, value in negated.items() if key != "properties"}
     if rest not in ({"type": "object", "required": [name]}, {"required": [name]}) or not is_object(schema):
         return None
-    allowed_value = constant(schema.get("not"))
+    allowed_value = find_constant(schema.get("not"))
     whole = {"type": "string"} if allowed_value is None else {"type": "string", "not": schema["not"]}
     return (name, allowed_value if isinstance(allowed_value, str) else None) if schema == whole else None
 
@@ -146,17 +146,17 @@ def recognise(shapes: Sequence[ObjectShape]) -> Tagged | None:
     marks: dict[str, dict[int, Tags]] = {}
     for index, shape in enumerate(shapes):
         for name in (name for name in shape.properties if name in shape.required):
-            if tags := shape.tags(name):
+            if tags := shape.find_tags(name):
                 marks.setdefault(name, {})[index] = tags
-    candidates = [one for name, own in marks.items() if (one := _by_tag(name, own, shapes)) is not None]
+    candidates = [one for name, own in marks.items() if (one := _find_by_tag(name, own, shapes)) is not None]
     return max(candidates, key=lambda one: (len(one.first_tags), -len(one.variants)), default=None)
 
 
-def _by_tag(name: str, marks: Mapping[int, Tags], shapes: Sequence[ObjectShape]) -> Tagged | None:
+def _find_by_tag(name: str, marks: Mapping[int, Tags], shapes: Sequence[ObjectShape]) -> Tagged | None:
     spend(len(shapes))
     variants = [(index, tag) for index, own in marks.items() for tag in own.values()]
     others = [index for index in range(len(shapes)) if index not in marks]
-    tags = by_key(tag for _, tag in variants)
+    tags = index_by_key(tag for _, tag in variants)
     if len(tags) != len(variants) or len(others) > 2:
         return None
     fallbacks = [i for i in others if _is_fallback(name, tags, shapes[i])]
@@ -166,7 +166,7 @@ def _by_tag(name: str, marks: Mapping[int, Tags], shapes: Sequence[ObjectShape])
     if fallbacks and defaults and not _gives_way(name, tags, shapes[fallbacks[0]], shapes[defaults[0]]):
         return None
     for index in defaults:
-        own = shapes[index].tags(name)
+        own = shapes[index].find_tags(name)
         if own.keys().isdisjoint(tags) and all(own.keys() <= shapes[one].excluded[name].keys() for one in fallbacks):
             variants += [(index, tag) for tag in own.values()]
     if len(variants) > 1 and len({index for index, _ in variants}) == 1:
@@ -186,17 +186,19 @@ def _gives_way(name: str, tags: Tags, fallback: ObjectShape, default: ObjectShap
     more = fallback.excluded[name].keys() - tags.keys()
     if name in default.closed:
         own = default.closed[name]
-        return own is None or key_of(own) in more
+        return own is None or make_key(own) in more
     if any("string" not in sub.kinds for sub in default.properties.get(name, ())):
         return True
     return (
         not more
         and not fallback.says_more
         and fallback.required <= default.required | {name}
-        and all(demands(sub.schema) == {"type": "string"} for sub in fallback.properties[name])
+        and all(strip_prose(sub.schema) == {"type": "string"} for sub in fallback.properties[name])
         and all(
             not sub.demands
-            or any(is_equal(demands(sub.schema), demands(one.schema)) for one in default.properties.get(key, ()))
+            or any(
+                is_equal(strip_prose(sub.schema), strip_prose(one.schema)) for one in default.properties.get(key, ())
+            )
             for key, subs in fallback.properties.items()
             if key != name
             for sub in subs
@@ -210,7 +212,7 @@ _TEXT: Final = frozenset({"string"})
 # --- single keywords -------------------------------------------------------------------------------------------------
 
 
-def types_of(schema: Schema) -> frozenset[str]:
+def list_types(schema: Schema) -> frozenset[str]:
     """The values of `type`, with integer as number."""
     types = schema["type"] if is_array(schema["type"]) else [schema["type"]]
     return frozenset("number" if name == "integer" else name for name in types)
@@ -228,16 +230,16 @@ def find_own_tag(union: Tagged, default: Node) -> str | None:
     return title if is_tag and title not in {tag for _, tag in union.variants} else None
 
 
-def lone_reference(schema: object) -> str | None:
+def find_lone_reference(schema: object) -> str | None:
     """The definition that a schema only refers to (`$ref`, or `allOf` of one), annotations aside."""
     spend()
     if not is_object(schema):
         return None
     demands = select_assertions(schema).keys()
     if demands == {"$ref"}:
-        return target(schema["$ref"])
+        return read_reference(schema["$ref"])
     if demands == {"allOf"} and len(schema["allOf"]) == 1:
-        return lone_reference(schema["allOf"][0])
+        return find_lone_reference(schema["allOf"][0])
     return None
 
 
@@ -246,10 +248,10 @@ def is_null(schema: object) -> bool:
     spend()
     if is_object(schema) and select_assertions(schema).keys() == {"type"}:
         return schema["type"] in ("null", ["null"])
-    return constants(schema) == [None]
+    return list_constants(schema) == [None]
 
 
-def branches_of(schema: Schema) -> tuple[str, list[Any]] | None:
+def find_branches(schema: Schema) -> tuple[str, list[Any]] | None:
     """The keyword and branches of the first union directly in `schema`."""
     for keyword in ("oneOf", "anyOf"):
         if is_array(schema.get(keyword)) and schema[keyword]:

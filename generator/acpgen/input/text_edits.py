@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from acpgen.input.numbers import dumps, loads
 from acpgen.input.positions import Place, Positions
 from acpgen.input.walk import is_array, is_object
-from acpgen.pointers import plain_pointer
+from acpgen.pointers import write_plain_pointer
 
 if TYPE_CHECKING:
     from acpgen.ir import JSON
@@ -55,7 +55,7 @@ def patch(edits: Iterable[Edit]) -> list[JSON]:
     """The edits as a JSON Patch (RFC 6902)."""
     operations: list[JSON] = []
     for edit in sort_edits(edits):
-        operation: dict[str, JSON] = {"op": edit.op, "path": plain_pointer(*edit.at)}
+        operation: dict[str, JSON] = {"op": edit.op, "path": write_plain_pointer(*edit.at)}
         operations.append(operation if edit.op == "remove" else {**operation, "value": edit.value})
     return operations
 
@@ -68,15 +68,15 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     return text
 
 
-def rewritten(text: str, value: JSON) -> str:
+def rewrite(text: str, value: JSON) -> str:
     """Write a value in the layout of an older text; unchanged parts keep their text."""
     style = _Style(text)
-    for edit in _steps(loads(text), value, ()):
+    for edit in _list_steps(loads(text), value, ()):
         text = _apply(text, edit, style)
     return text
 
 
-def _steps(old: JSON, new: JSON, at: Keys) -> Iterator[Edit]:
+def _list_steps(old: JSON, new: JSON, at: Keys) -> Iterator[Edit]:
     """Yield the edits from one value to another, in order. The members of the root keep their order."""
     if (
         is_object(old)
@@ -87,17 +87,17 @@ def _steps(old: JSON, new: JSON, at: Keys) -> Iterator[Edit]:
         before = ""
         for key, member in new.items():
             if key in old:
-                yield from _steps(old[key], member, (*at, key))
+                yield from _list_steps(old[key], member, (*at, key))
             else:
                 yield Edit("add", (*at, key), member, before)
             before = key
     elif is_array(old) and is_array(new):
-        yield from _item_steps(old, new, at)
+        yield from _list_item_steps(old, new, at)
     elif dumps(old) != dumps(new):
         yield Edit("replace", at, new)
 
 
-def _item_steps(old: Sequence[JSON], new: Sequence[JSON], at: Keys) -> Iterator[Edit]:
+def _list_item_steps(old: Sequence[JSON], new: Sequence[JSON], at: Keys) -> Iterator[Edit]:
     """Yield the edits of an array, from its end to its beginning."""
     import difflib
 
@@ -107,7 +107,7 @@ def _item_steps(old: Sequence[JSON], new: Sequence[JSON], at: Keys) -> Iterator[
         yield from (Edit("add", (*at, end), item) for item in reversed(new[start + common : stop]))
         yield from (Edit("remove", (*at, index)) for index in reversed(range(first + common, end)))
         for index in range(common):
-            yield from _steps(old[first + index], new[start + index], (*at, first + index))
+            yield from _list_steps(old[first + index], new[start + index], (*at, first + index))
 
 
 def _rank(edit: Edit, index: int) -> tuple[object, ...]:
@@ -122,15 +122,15 @@ def _rank(edit: Edit, index: int) -> tuple[object, ...]:
 def _apply(text: str, edit: Edit, style: _Style) -> str:
     positions = Positions(text)
     if not edit.at:
-        begins, _ = positions.members(())
+        begins, _ = positions.list_members(())
         return text[:begins] + style.write_value(edit.value, "", 0) + text[positions.end(begins) :]
     *around, last = edit.at
-    begins, members = positions.members(around)
+    begins, members = positions.list_members(around)
     if edit.op == "add" and (isinstance(last, int) or last not in members):
         return _add_entry(positions, begins, members, edit, style)
     place = members[str(last)]
     if edit.op != "remove":
-        literal = style.write_value(edit.value, _margin(text, place.offset), _column(text, place.begins))
+        literal = style.write_value(edit.value, _get_margin(text, place.offset), _measure_column(text, place.begins))
         return text[: place.begins] + literal + text[positions.end(place.begins) :]
     names = list(members)
     index = names.index(str(last))
@@ -144,26 +144,32 @@ def _apply(text: str, edit: Edit, style: _Style) -> str:
 def _add_entry(positions: Positions, begins: int, members: Mapping[str, Place], edit: Edit, style: _Style) -> str:
     """The text with one more member or item."""
     text, last, names = positions.text, edit.at[-1], list(members)
-    ends, index = positions.end(begins), _index(edit, names)
+    ends, index = positions.end(begins), _find_index(edit, names)
     if not names:
         only: JSON = [edit.value] if isinstance(last, int) else {last: edit.value}
-        return text[:begins] + style.write_value(only, _margin(text, begins), _column(text, begins)) + text[ends:]
-    head = "" if isinstance(last, int) else f"{style.text(last)}{style.colon}"
+        return (
+            text[:begins]
+            + style.write_value(only, _get_margin(text, begins), _measure_column(text, begins))
+            + text[ends:]
+        )
+    head = "" if isinstance(last, int) else f"{style.render(last)}{style.colon}"
     before = text[begins + 1 : members[names[0]].offset]
     is_spread = "\n" in before
-    margin = before.rpartition("\n")[2] if is_spread else _margin(text, begins)
+    margin = before.rpartition("\n")[2] if is_spread else _get_margin(text, begins)
     gap = f"{style.newline}{margin}" if is_spread else style.gap
     at = members[names[index]].offset if index < len(names) else positions.end(members[names[-1]].begins)
-    entry = head + (style.write_value(edit.value, margin, len(margin + head)) if is_spread else style.line(edit.value))
+    entry = head + (
+        style.write_value(edit.value, margin, len(margin + head)) if is_spread else style.render_line(edit.value)
+    )
     piece = f"{entry},{gap}" if index < len(names) else f",{gap}{entry}"
     result = text[:at] + piece + text[at:]
-    if is_spread or style.unit is None or len(_line(result, at)) <= max(style.width, len(_line(text, at))):
+    if is_spread or style.unit is None or len(_get_line(result, at)) <= max(style.width, len(_get_line(text, at))):
         return result
     whole = loads(result[begins : ends + len(piece)])
     return result[:begins] + style.spread(whole, margin) + result[ends + len(piece) :]
 
 
-def _index(edit: Edit, names: list[str]) -> int:
+def _find_index(edit: Edit, names: list[str]) -> int:
     """The index before which a member or item is added."""
     last = edit.at[-1]
     if isinstance(last, int):
@@ -175,22 +181,22 @@ def _index(edit: Edit, names: list[str]) -> int:
     return names.index(edit.after) + 1 if edit.after in names else 0 if not edit.after else len(names)
 
 
-def _line_start(text: str, at: int) -> int:
+def _find_line_start(text: str, at: int) -> int:
     return text.rfind("\n", 0, at) + 1
 
 
-def _column(text: str, at: int) -> int:
-    return at - _line_start(text, at)
+def _measure_column(text: str, at: int) -> int:
+    return at - _find_line_start(text, at)
 
 
-def _line(text: str, at: int) -> str:
+def _get_line(text: str, at: int) -> str:
     end = text.find("\n", at)
-    return text[_line_start(text, at) : len(text) if end < 0 else end]
+    return text[_find_line_start(text, at) : len(text) if end < 0 else end]
 
 
-def _margin(text: str, at: int) -> str:
+def _get_margin(text: str, at: int) -> str:
     """The white space at the start of a line."""
-    match = _BLANK.match(text, _line_start(text, at))
+    match = _BLANK.match(text, _find_line_start(text, at))
     return match.group() if match else ""
 
 
@@ -232,16 +238,16 @@ class _Style:
         match = next((match.group(1) for line in self._bare if (match := _COMMA.search(line))), None)
         return match if match is not None else " " if self.colon.endswith(" ") else ""
 
-    def text(self, value: JSON) -> str:
+    def render(self, value: JSON) -> str:
         return dumps(value, ensure_ascii=self.is_ascii)
 
-    def line(self, value: JSON) -> str:
+    def render_line(self, value: JSON) -> str:
         """A value on one line."""
         return dumps(value, ensure_ascii=self.is_ascii, separators=(f",{self.gap}", self.colon))
 
     def write_value(self, value: JSON, margin: str, column: int) -> str:
         """A value in a line that begins with `margin`; the value begins at `column`."""
-        short = self.line(value)
+        short = self.render_line(value)
         is_short = not isinstance(value, dict | list) or not value
         if is_short or self.unit is None or column + len(short) + 1 <= self.width:
             return short
@@ -253,7 +259,7 @@ class _Style:
         rows: list[str] = []
         if is_object(value):
             for key, member in value.items():
-                head = f"{self.text(key)}{self.colon}"
+                head = f"{self.render(key)}{self.colon}"
                 rows.append(head + self.write_value(member, inner, len(inner) + len(head)))
         elif is_array(value):
             rows = [self.write_value(item, inner, len(inner)) for item in value]
@@ -262,7 +268,7 @@ class _Style:
         return f"{opener}{self.newline}{inner}{between.join(rows)}{self.newline}{margin}{closer}"
 
 
-def lines_changed(old: str, new: str) -> Sequence[tuple[int, int, list[str]]]:
+def diff_lines(old: str, new: str) -> Sequence[tuple[int, int, list[str]]]:
     """The differences of two texts: the first and last line of the old one, from 1, and the new lines in their place.
 
     Lines that are inserted between two come with the line before, so that each difference replaces at least one line.

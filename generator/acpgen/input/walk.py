@@ -8,7 +8,7 @@ from typing import Any, Final, TypeGuard, TypeVar, cast
 
 from acpgen.input.keywords import PROSE, TABLE
 from acpgen.input.step_budget import spend
-from acpgen.pointers import target
+from acpgen.pointers import read_reference
 
 Schema = dict[str, Any]
 J = TypeVar("J")
@@ -92,7 +92,7 @@ def _holds(value: object) -> bool:
     return isinstance(value, (dict, list))
 
 
-def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
+def list_children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield the direct subschemas with their keys."""
     spend()
     for key, value in schema.items():
@@ -133,10 +133,10 @@ def walk_schemas(schema: object) -> Iterator[tuple[tuple[str, ...], Schema]]:
         keys, node = pending.pop()
         if is_object(node):
             yield keys, node
-            pending += [((*keys, *below), child) for below, child in children(node)][::-1]
+            pending += [((*keys, *below), child) for below, child in list_children(node)][::-1]
 
 
-def schemas_in(schema: object) -> Iterator[Schema]:
+def list_schemas(schema: object) -> Iterator[Schema]:
     """Yield a schema and its subschemas at any depth, in the order of the text; booleans are left out."""
     pending = [schema]
     while pending:
@@ -164,7 +164,7 @@ def list_unapplied(schema: Schema) -> Iterator[object]:
         yield schema["if"]
 
 
-def demands(schema: Schema) -> Schema:
+def strip_prose(schema: Schema) -> Schema:
     """A schema without the keywords in which two equal definitions may differ: prose and the requested name."""
     spend()
     return {key: value for key, value in schema.items() if key not in PROSE and key != "x-name"}
@@ -203,29 +203,29 @@ def is_definition(parts: Sequence[str]) -> bool:
     return False
 
 
-def refs(schema: object) -> Iterator[str]:
+def list_refs(schema: object) -> Iterator[str]:
     """The values of `$ref` in a schema and its subschemas."""
-    return (node["$ref"] for node in schemas_in(schema) if isinstance(node.get("$ref"), str))
+    return (node["$ref"] for node in list_schemas(schema) if isinstance(node.get("$ref"), str))
 
 
-def references(schema: object) -> Iterator[str]:
+def list_references(schema: object) -> Iterator[str]:
     """The definitions that a bundled schema refers to at any depth."""
-    return (target(ref) for ref in refs(schema) if ref.startswith("#/$defs/"))
+    return (read_reference(ref) for ref in list_refs(schema) if ref.startswith("#/$defs/"))
 
 
-def refs_anywhere(value: object) -> Iterator[str]:
+def find_refs_anywhere(value: object) -> Iterator[str]:
     """Yield every string at a key `$ref`, whether a keyword leads there or not."""
     if is_object(value):
         if isinstance(value.get("$ref"), str):
             yield value["$ref"]
         for child in value.values():
-            yield from refs_anywhere(child)
+            yield from find_refs_anywhere(child)
     elif is_array(value):
         for child in value:
-            yield from refs_anywhere(child)
+            yield from find_refs_anywhere(child)
 
 
-def reachable(start: Iterable[K], below: Callable[[K], Iterable[K]]) -> dict[K, None]:
+def find_reachable(start: Iterable[K], below: Callable[[K], Iterable[K]]) -> dict[K, None]:
     """The nodes reachable from the start nodes, start included."""
     visited: dict[K, None] = {}
     pending = list(start)
@@ -237,13 +237,13 @@ def reachable(start: Iterable[K], below: Callable[[K], Iterable[K]]) -> dict[K, 
     return visited
 
 
-def leading_to(ends: Iterable[K], edges: Mapping[K, Iterable[K]]) -> dict[K, None]:
+def find_sources(ends: Iterable[K], edges: Mapping[K, Iterable[K]]) -> dict[K, None]:
     """The nodes from which an end can be reached, ends included."""
     sources: dict[K, list[K]] = {}
     for source, others in edges.items():
         for other in others:
             sources.setdefault(other, []).append(source)
-    return reachable(ends, lambda each: sources.get(each, ()))
+    return find_reachable(ends, lambda each: sources.get(each, ()))
 
 
 def find_cycles(edges: Mapping[K, Iterable[K]]) -> Iterator[list[K]]:

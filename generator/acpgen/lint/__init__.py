@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from acpgen.config.docs_inputs import schemas
-from acpgen.errors import Fault, Faults, did_you_mean
-from acpgen.input.dialect import dialect_file
+from acpgen.config.docs_inputs import select_schemas
+from acpgen.errors import Fault, Faults, suggest_name
+from acpgen.input.dialect import locate_dialect
 from acpgen.input.faults import UNKNOWN_NAME
-from acpgen.input.load import NO_REFERENCES, References, Source, parse_unchecked, place, read
-from acpgen.input.positions import positions
+from acpgen.input.load import NO_REFERENCES, References, Source, display_path, parse_unchecked, read
+from acpgen.input.positions import find_positions
 from acpgen.input.step_budget import limit_steps
 from acpgen.lint import dialect, meaning, structure, words
 from acpgen.lint.subject import Remark, Subject
-from acpgen.pointers import pointer_parts
+from acpgen.pointers import split_pointer
 
 Rule: TypeAlias = Callable[[Subject], Iterable[Remark]]
 
@@ -72,7 +72,7 @@ def require_rules(levels: Iterable[str], at: str) -> None:
     """Raise `Faults` for every key of `[tool.acpgen.lint]` that is not a rule."""
     rule_ids = [name_rule(rule) for rule in RULES]
     faults = [
-        UNKNOWN_NAME(at=f"{at}: tool.acpgen.lint", kind="rule", name=name, hint=did_you_mean(name, rule_ids))
+        UNKNOWN_NAME(at=f"{at}: tool.acpgen.lint", kind="rule", name=name, hint=suggest_name(name, rule_ids))
         for name in levels
         if name not in rule_ids
     ]
@@ -98,7 +98,7 @@ def lint(source: Source) -> tuple[Finding, ...]:
         with limit_steps(documents.documents[0].path, documents.size):
             return tuple(sorted({_make_finding(subject, rule, remark) for rule in rules for remark in rule(subject)}))
     except Faults as caught:
-        raise Faults(fault.move_to(source.at(fault.at)) for fault in caught.faults) from None
+        raise Faults(fault.move_to(source.locate(fault.at)) for fault in caught.faults) from None
 
 
 def lint_paths(
@@ -125,13 +125,13 @@ def _lint_path(path: Path, projects: Collection[Path], references: References) -
     absolute = path.resolve()
     schema = next((folder for folder in projects if absolute.is_relative_to(folder.resolve())), None)
     if schema is not None and absolute == schema.resolve():
-        for protocol in find_protocols(schemas(read(path, references=references))):
+        for protocol in find_protocols(select_schemas(read(path, references=references))):
             yield from lint(protocol)
         return
     if schema is not None and path.is_file():
-        requested_file = place(path)
-        for protocol in find_protocols(schemas(read(schema, references=references))):
-            own = next((file for file, _ in protocol.files if protocol.at(file) == requested_file), None)
+        requested_file = display_path(path)
+        for protocol in find_protocols(select_schemas(read(schema, references=references))):
+            own = next((file for file, _ in protocol.files if protocol.locate(file) == requested_file), None)
             if own is not None:
                 findings = lint(protocol)
                 yield from (finding for finding in findings if finding.file == requested_file)
@@ -145,7 +145,7 @@ def _lint_path(path: Path, projects: Collection[Path], references: References) -
 
 def find_protocols(source: Source) -> Iterator[Source]:
     """Yield the protocols in a folder: each outermost folder with schema files is one, together with the folders inside it."""
-    files = [(path, content) for path, content in source.files if path != dialect_file().name]
+    files = [(path, content) for path, content in source.files if path != locate_dialect().name]
     folders = {posixpath.dirname(path) for path, _ in files}
     tops = [folder for folder in folders if not any(_is_inside(folder, other) for other in folders - {folder})]
     for top in sorted(tops):
@@ -160,13 +160,13 @@ def _is_inside(path: str, folder: str) -> bool:
 
 
 def _make_finding(subject: Subject, rule: Rule, remark: Remark) -> Finding:
-    at = subject.source.at(remark.at)
+    at = subject.source.locate(remark.at)
     file, _, fragment = at.partition("#")
-    text_positions = positions(_read_text(subject, remark.at))
-    offset, _ = text_positions.nearest(
-        pointer_parts(fragment)
+    text_positions = find_positions(_read_text(subject, remark.at))
+    offset, _ = text_positions.find_nearest(
+        split_pointer(fragment)
     )  # what the bundle made of several places stands near the first of them
-    line, column = text_positions.line_and_column(offset)
+    line, column = text_positions.locate_offset(offset)
     return Finding(file, line, column, f"#{fragment}", name_rule(rule), remark.sentence)
 
 
@@ -177,5 +177,5 @@ def _read_text(subject: Subject, at: str) -> str:
     assert document is not None, file
     if provenance is None:
         return document.text
-    is_own, _ = provenance.origin(pointer_parts(fragment))
+    is_own, _ = provenance.find_origin(split_pointer(fragment))
     return (provenance.own if is_own else provenance.other).decode()

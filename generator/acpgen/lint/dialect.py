@@ -8,15 +8,15 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from acpgen.bundle.faults import MISSPELT_KEYWORD, UNKNOWN_KEYWORD
-from acpgen.errors import Fault, did_you_mean, show
-from acpgen.input.dialect import find_sides, keywords, meta_schema, wrong_values
-from acpgen.input.drafts import MODERN, draft_of
+from acpgen.errors import Fault, show, suggest_name
+from acpgen.input.dialect import check_values, find_sides, read_keywords, read_meta_schema
+from acpgen.input.drafts import MODERN, find_draft
 from acpgen.input.error_paths import Paths
 from acpgen.input.faults import UNKNOWN_SIDE
-from acpgen.input.load import FORMATS, check, refusal
+from acpgen.input.load import FORMATS, check, describe_refusal
 from acpgen.input.numbers import with_decimals
 from acpgen.lint.subject import Remark, Subject, make_remark
-from acpgen.pointers import pointer
+from acpgen.pointers import write_pointer
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -49,7 +49,7 @@ def keyword_wrong(subject: Subject) -> Iterable[Remark]:
     yield from _select_remarks(subject, "wrong")
     sides = find_sides(document.value for document in subject.documents)
     for node in subject.nodes:
-        for fault in wrong_values(node.schema, node.at, sides):
+        for fault in check_values(node.schema, node.at, sides):
             if fault.kind == UNKNOWN_SIDE:
                 yield Remark(f"{node.at}/{fault.values['keyword']}", fault.join_text())
 
@@ -79,7 +79,7 @@ def _select_remarks(subject: Subject, kind: Kind) -> Iterator[Remark]:
 
 @lru_cache(maxsize=1)
 def _judge(subject: Subject) -> tuple[_Verdict, ...]:
-    validator = _validator()
+    validator = _make_validator()
     verdicts: dict[str, _Verdict] = {}
     for document in subject.documents:
         if isinstance(document.value, bool) and len(subject.documents) == 1:
@@ -90,7 +90,7 @@ def _judge(subject: Subject) -> tuple[_Verdict, ...]:
                 "malformed", Remark(at, "A schema file must hold one JSON object. Put the schema in '{ … }'.")
             )
             continue
-        draft = draft_of(document.value, subject.found.reference_values)
+        draft = find_draft(document.value, subject.found.reference_values)
         if draft is not MODERN:  # the meta-schema of the dialect is one of 2020-12
             for fault in check(document.value, document.path, subject.found.reference_values, patterns=True):
                 verdicts[fault.at] = _Verdict("malformed", make_remark(fault))
@@ -99,35 +99,37 @@ def _judge(subject: Subject) -> tuple[_Verdict, ...]:
             kind, sentence = _classify(error)
             if kind == "malformed" and draft is not MODERN:
                 continue
-            at = document.path + pointer(*paths.of(error))
+            at = document.path + write_pointer(*paths.locate(error))
             if at not in verdicts or _GRAVEST.index(kind) < _GRAVEST.index(verdicts[at].kind):
                 verdicts[at] = _Verdict(kind, Remark(at, sentence))
     return tuple(verdicts.values())
 
 
 @cache
-def _validator() -> jsonschema_rs.Draft202012Validator:
+def _make_validator() -> jsonschema_rs.Draft202012Validator:
     import jsonschema_rs  # the command starts without it
 
-    return jsonschema_rs.Draft202012Validator(dict(meta_schema()), mask="it", validate_formats=True, formats=FORMATS)
+    return jsonschema_rs.Draft202012Validator(
+        dict(read_meta_schema()), mask="it", validate_formats=True, formats=FORMATS
+    )
 
 
 def _classify(error: jsonschema_rs.ValidationError) -> tuple[Kind, str]:
     rule = [str(part) for part in error.schema_path]
     key = str(error.instance_path[-1]) if error.instance_path else ""
     forbidden = "patternProperties" in rule and key.startswith("x-")
-    if forbidden and key not in keywords():
-        hint = did_you_mean(key, keywords())
+    if forbidden and key not in read_keywords():
+        hint = suggest_name(key, read_keywords())
         return "unknown", f"{show(key)} is not a keyword of the dialect. {hint} Correct or remove it."
     if forbidden:
-        return "misplaced", f"'{key}' has no meaning here. Remove it, or move it to its place. {keywords()[key]}"
-    if key in keywords() and rule[:2] == ["properties", key]:  # else it is the name of a property
-        return "wrong", f"'{key}' is refused: {error.message}. {keywords()[key]}"
+        return "misplaced", f"'{key}' has no meaning here. Remove it, or move it to its place. {read_keywords()[key]}"
+    if key in read_keywords() and rule[:2] == ["properties", key]:  # else it is the name of a property
+        return "wrong", f"'{key}' is refused: {error.message}. {read_keywords()[key]}"
     if rule[0] == "dependentRequired":
         missing: Any = error.kind.value
         return "wrong", f"'{missing}' is missing; a keyword here requires it. Add it."
     if rule[0] == "dependentSchemas":
-        return "wrong", f"'{rule[1]}' does not fit the keywords beside it. {keywords().get(rule[1], '')}".rstrip()
+        return "wrong", f"'{rule[1]}' does not fit the keywords beside it. {read_keywords().get(rule[1], '')}".rstrip()
     if rule[:1] == ["allOf"] and "then" in rule and "document" not in rule:
         return "wrong", "'format: absolute-path' must be used with 'type: string' and without 'pattern'. Correct it."
-    return "malformed", f"JSON Schema 2020-12 refuses this value: {refusal(error)}. Correct it."
+    return "malformed", f"JSON Schema 2020-12 refuses this value: {describe_refusal(error)}. Correct it."

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from acpgen.lint import Finding
 
 
-def lint_report(levels: Mapping[Finding, Level], title: str) -> DiagnosticReport:
+def make_report(levels: Mapping[Finding, Level], title: str) -> DiagnosticReport:
     """A report of findings with the levels of their rules; findings of rules that are off are only counted."""
-    diagnostics = tuple(_diagnostic(each, level) for each, level in sorted(levels.items()) if level != "off")
+    diagnostics = tuple(_make_diagnostic(each, level) for each, level in sorted(levels.items()) if level != "off")
     off = sum(level == "off" for level in levels.values())
     severities = {each.severity for each in diagnostics}
     verdict = "errors" if "error" in severities else "warnings" if severities else "clean"
@@ -27,7 +27,7 @@ def lint_report(levels: Mapping[Finding, Level], title: str) -> DiagnosticReport
         filter(None, (tally(diagnostics), f"{count_noun(off, 'finding')} of rules that are off" if off else ""))
     )
 
-    def data() -> JSON:
+    def write_data() -> JSON:
         counts: dict[str, JSON] = {
             level: sum(each == level for each in levels.values()) for level in ("error", "warning", "off")
         }
@@ -41,7 +41,7 @@ def lint_report(levels: Mapping[Finding, Level], title: str) -> DiagnosticReport
         sentence=_SENTENCES[verdict],
         summary=summary or "No rule finds anything",
         diagnostics=diagnostics,
-        data=data,
+        data=write_data,
         describe=_describe_rules,
         badge=summary,
         layout="lines",
@@ -56,7 +56,7 @@ _SENTENCES = {
 }
 
 
-def _diagnostic(finding: Finding, level: Level) -> Diagnostic:
+def _make_diagnostic(finding: Finding, level: Level) -> Diagnostic:
     return Diagnostic(
         rule=finding.rule,
         severity=level,

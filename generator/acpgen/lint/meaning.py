@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
-from acpgen.errors import did_you_mean, show
+from acpgen.errors import show, suggest_name
 from acpgen.input.dialect import SIDES, find_sides
 from acpgen.lint.subject import Remark, SourceNode, Subject
-from acpgen.meaning.methods import role_of
+from acpgen.meaning.methods import parse_role
 
 STRICT_EVERYWHERE: Final = frozenset({"additionalDirectories"})
 """Fields for which an invalid value is always an error: a dropped root would change what a session may access."""
@@ -54,7 +54,7 @@ def leniency_forbidden(subject: Subject) -> Iterable[Remark]:
 
 
 def _is_null_defined(subject: Subject, node: SourceNode) -> bool:
-    target = subject.target(node)
+    target = subject.find_target(node)
     if "x-null" in node.schema or (target is not None and "x-null" in target.schema):
         return True
     owner = node.owner
@@ -77,7 +77,7 @@ def gate_dangling(subject: Subject) -> Iterable[Remark]:
     capabilities = _find_capabilities(subject)
     for node, keyword, gate in _find_gates(subject):
         if gate not in capabilities:
-            hint = did_you_mean(gate, capabilities) or "The definitions of 'initialize' declare no capability."
+            hint = suggest_name(gate, capabilities) or "The definitions of 'initialize' declare no capability."
             yield Remark(f"{node.at}/{keyword}", f"{show(gate)} is not a capability that a peer can advertise. {hint}")
 
 
@@ -177,7 +177,7 @@ def _find_fields(subject: Subject, node: SourceNode) -> Iterator[SourceNode]:
                 yield child
             elif child.role == "branch" or child.parts[len(inner.parts)] == "allOf":
                 queue.append(child)
-        target = subject.target(inner)
+        target = subject.find_target(inner)
         if target is not None:
             queue.append(target)
 
@@ -222,7 +222,7 @@ def find_role(node: SourceNode) -> str | None:
     """The role of a definition with `x-method` in its method: `request`, `notification` or `result`; `None` if it has none."""
     if node.role != "definition" or "x-method" not in node.schema:
         return None
-    return "result" if node.name.endswith("Result") else role_of(node.name)
+    return "result" if node.name.endswith("Result") else parse_role(node.name)
 
 
 def _find_mismatches(
@@ -253,11 +253,11 @@ def _find_sender(subject: Subject, node: SourceNode) -> str:
     side = str(node.schema.get("x-side"))
     if find_role(node) == "result" or side not in _find_peers(subject):
         return side
-    return next((peer for peer in _peers(subject) if peer != side), side)
+    return next((peer for peer in _name_peers(subject) if peer != side), side)
 
 
 @lru_cache(maxsize=1)
-def _peers(subject: Subject) -> tuple[str, ...]:
+def _name_peers(subject: Subject) -> tuple[str, ...]:
     """The two peers of the protocol, as named by its methods and envelopes."""
     mentioned_sides = {str(node.schema.get("x-side")) for node in subject.definitions}
     envelopes = {node.name for node in subject.definitions if node.schema.get("x-docs-ignore") is True}
@@ -279,7 +279,7 @@ def _find_references(subject: Subject, node: SourceNode) -> frozenset[str]:
     queue = [node]
     while queue:
         inner = queue.pop()
-        target = subject.target(inner)
+        target = subject.find_target(inner)
         if target is not None:
             places.add(target.at)
         queue.extend(child for child in subject.list_subschemas(inner) if child.role != "definition")

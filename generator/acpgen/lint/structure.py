@@ -7,13 +7,13 @@ from typing import Final
 
 from acpgen.bundle.faults import NAME_COLLISION, REFERENCE_LOOP, SEVERAL_TARGETS
 from acpgen.errors import Fault, show
-from acpgen.input.equality import by_key
+from acpgen.input.equality import index_by_key
 from acpgen.input.faults import DANGLING_REFERENCE, MALFORMED_KEYWORD, REFERENCE_NOT_GIVEN, UNKNOWN_SIDE
 from acpgen.input.schema_nodes import Node
 from acpgen.input.walk import DEFINITIONS, asserts
 from acpgen.lint.subject import Remark, SourceNode, Subject, make_remark
-from acpgen.naming.identifiers import ERROR_CODES, field_name, python_class
-from acpgen.pointers import pointer_parts
+from acpgen.naming.identifiers import ERROR_CODES, field_name, make_python_class
+from acpgen.pointers import split_pointer
 
 _OF_OTHER_RULES: Final = (
     DANGLING_REFERENCE,
@@ -47,7 +47,7 @@ def reference_looping(subject: Subject) -> Iterable[Remark]:
 def reference_unmarked(subject: Subject) -> Iterable[Remark]:
     """Something stable refers to a definition that is marked `x-unstable`, and bears no such mark itself."""
     for node in subject.nodes:
-        target = subject.target(node)
+        target = subject.find_target(node)
         if target is not None and _is_unstable(target) and not any(map(_is_unstable, node.list_enclosing())):
             yield Remark(node.at, f"{target.name} is not stable, and this is not marked so. Add 'x-unstable'.")
 
@@ -63,7 +63,7 @@ def definition_unused(subject: Subject) -> Iterable[Remark]:
             continue
         reached.add(node.at)
         queue.extend(child for child in subject.list_subschemas(node) if child.role != "definition")
-        target = subject.target(node)
+        target = subject.find_target(node)
         if target is not None:
             queue.append(target)
     for node in subject.definitions:
@@ -79,18 +79,20 @@ def name_colliding(subject: Subject) -> Iterable[Remark]:
     keys: dict[str, str] = {}
     for node in subject.nodes:
         path, _, fragment = node.at.partition("#")
-        parts = pointer_parts(fragment)
+        parts = split_pointer(fragment)
         if len(parts) == 2 and parts[0] in DEFINITIONS and keys.setdefault(parts[1], path) != path:
             sentence = f"{keys[parts[1]]} defines {show(parts[1])}, too: generated names would get the file's name as a prefix."
             yield Remark(node.at, f"{sentence} Rename one of them.")
     if subject.bundle is None:
         return
     classes: dict[str, str] = {}
-    for name, definition in subject.bundle.nodes().items():
+    for name, definition in subject.bundle.make_nodes().items():
         at = definition.at
-        other = classes.setdefault(python_class(name), name)
+        other = classes.setdefault(make_python_class(name), name)
         if other != name:
-            yield Remark(at, f"{name} and {other} are both named {python_class(name)}. Set 'x-name' on one of them.")
+            yield Remark(
+                at, f"{name} and {other} are both named {make_python_class(name)}. Set 'x-name' on one of them."
+            )
         yield from _find_colliding_fields(definition)
 
 
@@ -112,7 +114,7 @@ def union_half_marked(subject: Subject) -> Iterable[Remark]:
         tagged = union.tagged
         if tagged is None:
             yield from _is_never_tagged(union.branches)
-        elif tagged.default is not None and union.branches[tagged.default].shape.tags(tagged.tag):
+        elif tagged.default is not None and union.branches[tagged.default].shape.find_tags(tagged.tag):
             what = f"This branch gives '{tagged.tag}' a constant and does not require it. Add it to 'required'."
             yield Remark(union.branches[tagged.default].at, what)
 
@@ -124,11 +126,11 @@ def default_overlapping(subject: Subject) -> Iterable[Remark]:
         if tagged is None or tagged.default is None:
             continue
         shape = union.branches[tagged.default].shape
-        own = shape.tags(tagged.tag)
+        own = shape.find_tags(tagged.tag)
         if tagged.tag in shape.closed or any(one.is_null for one in shape.properties.get(tagged.tag, [])):
             continue
         excluded_tags = shape.excluded.get(tagged.tag, {})
-        others = by_key(tag for index, tag in tagged.variants if index != tagged.default)
+        others = index_by_key(tag for index, tag in tagged.variants if index != tagged.default)
         admitted_tags = [tag for key, tag in others.items() if key not in excluded_tags and (key in own or not own)]
         if admitted_tags:
             tags = ", ".join(repr(tag) for tag in admitted_tags)
@@ -145,7 +147,7 @@ def _is_never_tagged(branches: Sequence[Node]) -> Iterator[Remark]:
     constant.
     """
     for name in dict.fromkeys(name for branch in branches for name in branch.shape.properties):
-        tags = [branch.shape.tags(name) for branch in branches]
+        tags = [branch.shape.find_tags(name) for branch in branches]
         if sum(map(bool, tags)) < 2 or all(len(own) != 1 for own in tags):
             continue
         earlier_tags: set[Hashable] = set()

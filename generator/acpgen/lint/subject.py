@@ -15,9 +15,9 @@ from acpgen.input.drafts import MODERN
 from acpgen.input.load import Document, Documents, Source
 from acpgen.input.reference_resolution import Addresses, SchemaPlace
 from acpgen.input.schema_nodes import Node, Schemas
-from acpgen.input.tagged_unions import Tagged, branches_of, is_null, recognise
-from acpgen.input.walk import Schema, children, is_object
-from acpgen.pointers import pointer
+from acpgen.input.tagged_unions import Tagged, find_branches, is_null, recognise
+from acpgen.input.walk import Schema, is_object, list_children
+from acpgen.pointers import write_pointer
 
 Role: TypeAlias = Literal["document", "definition", "field", "branch", "part"]
 
@@ -37,13 +37,13 @@ class SourceNode:
     @cached_property
     def is_choice(self) -> bool:
         """Whether the schema is a union with more than one branch besides null. Cached, because each of its branches needs it."""
-        union = branches_of(self.schema)
+        union = find_branches(self.schema)
         return union is not None and sum(1 for branch in union[1] if not is_null(branch)) > 1
 
     @property
     def at(self) -> str:
         """`file#/pointer`, the format of origins in the bundle."""
-        return self.file + pointer(*self.parts)
+        return self.file + write_pointer(*self.parts)
 
     @property
     def name(self) -> str:
@@ -146,12 +146,12 @@ class Subject:
         unions = (_make_object_union(union) for one in definitions.values() for union in _find_unions(one))
         return tuple(union for union in unions if union is not None)
 
-    def target(self, node: SourceNode) -> SourceNode | None:
+    def find_target(self, node: SourceNode) -> SourceNode | None:
         """The target of the `$ref` of `node`; `None` if there is no `$ref` or it does not have exactly one target."""
         ref = node.schema.get("$ref")
         if not isinstance(ref, str):
             return None
-        targets = self._addresses.targets(SchemaPlace(node.file, node.parts), ref)
+        targets = self._addresses.find_targets(SchemaPlace(node.file, node.parts), ref)
         return self.by_place.get(targets[0].at) if len(targets) == 1 else None
 
     @cached_property
@@ -161,13 +161,15 @@ class Subject:
             if not node.parts:
                 addresses.admit(node.file, node.schema)
             place = SchemaPlace(node.file, node.parts)
-            addresses.enter(place, node.schema, addresses.draft(place, node.schema) or MODERN)
+            addresses.enter(place, node.schema, addresses.find_draft(place, node.schema) or MODERN)
         return addresses
 
     def list_subschemas(self, node: SourceNode) -> Iterator[SourceNode]:
         """Yield the direct subschemas of `node`, without boolean schemas."""
-        for path, child in children(node.schema):
-            inner = self.by_place.get(node.file + pointer(*node.parts, *path)) if isinstance(child, dict) else None
+        for path, child in list_children(node.schema):
+            inner = (
+                self.by_place.get(node.file + write_pointer(*node.parts, *path)) if isinstance(child, dict) else None
+            )
             if inner is not None:
                 yield inner
 
@@ -187,7 +189,7 @@ class Subject:
         if schema.get("const") is not None or ("enum" in schema and None not in schema["enum"]):
             return False
         if "$ref" in schema:
-            target = self.target(node)
+            target = self.find_target(node)
             if target is None or not self.admits_null(target, answers):
                 return False
         inside: dict[str, list[Any]] = {"anyOf": [], "oneOf": [], "allOf": []}
@@ -200,7 +202,7 @@ class Subject:
 
 def _walk(node: SourceNode) -> Iterator[SourceNode]:
     yield node
-    for path, child in children(node.schema):
+    for path, child in list_children(node.schema):
         if is_object(child):
             role = _ROLES.get(path[0], "part")
             yield from _walk(SourceNode(node.file, (*node.parts, *path), child, role, node))
@@ -212,7 +214,7 @@ def _find_unions(node: Node) -> Iterator[Node]:
         return
     if node.union is not None:
         yield node
-    for keys, child in children(node.says):
+    for keys, child in list_children(node.says):
         if is_object(child) and keys[0] != "not":
             yield from _find_unions(node.make(child, *keys))
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from acpgen.input.error_paths import Paths
 from acpgen.input.schema_validator import Validator
-from acpgen.input.tagged_unions import branches_of, constant, is_null, lone_reference
+from acpgen.input.tagged_unions import find_branches, find_constant, find_lone_reference, is_null
 from acpgen.input.walk import Schema, is_array, walk_schemas
 from acpgen.lint.subject import Remark, SourceNode, Subject
-from acpgen.pointers import plain_pointer, reference_to
+from acpgen.pointers import write_plain_pointer, write_reference
 
 
 def description_missing(subject: Subject) -> Iterable[Remark]:
@@ -55,7 +55,7 @@ def _needs_no_description(node: SourceNode) -> bool:
         return is_null(node.schema) or not node.owner.is_choice
     if node.role == "field":
         is_repeated = node.owner is not None and node.owner.role == "branch" and _is_declared_around(node)
-        return constant(node.schema) is not None or is_repeated or (node.name == "_meta" and "$ref" in node.schema)
+        return find_constant(node.schema) is not None or is_repeated or (node.name == "_meta" and "$ref" in node.schema)
     return False
 
 
@@ -83,9 +83,9 @@ def _judge(subject: Subject) -> tuple[tuple[bool, Remark], ...]:
         for parts, schema in walk_schemas(definition):
             if not is_array(schema.get("examples")):
                 continue
-            key = f"items {origin}{plain_pointer(*parts)}"
+            key = f"items {origin}{write_plain_pointer(*parts)}"
             instances[key] = schema["examples"]
-            places[key] = {"items": {"$ref": reference_to(name, *parts)}}
+            places[key] = {"items": {"$ref": write_reference(name, *parts)}}
         branches = tuple(_find_branches(subject, origin, name, definition))
         if branches and not definition.get("examples"):
             remarks.append((False, Remark(origin, "This union has no examples. Add one of every variant.")))
@@ -95,11 +95,11 @@ def _judge(subject: Subject) -> tuple[tuple[bool, Remark], ...]:
     whole = {"$defs": definitions, "properties": places}
     judge = Validator(whole, mask="it")
     paths = Paths(instances)
-    for error in judge.errors(instances):
-        key, *rest = paths.of(error)
+    for error in judge.list_errors(instances):
+        key, *rest = paths.locate(error)
         check, _, at = key.partition(" ")
         if check == "items":
-            remarks.append((True, _make_refusal(at, rest, judge.message(error))))
+            remarks.append((True, _make_refusal(at, rest, judge.describe(error))))
         else:
             sentence = "No example of this union shows this variant. Add one to the 'examples' of the union."
             remarks.append((False, Remark(at, sentence)))
@@ -107,7 +107,7 @@ def _judge(subject: Subject) -> tuple[tuple[bool, Remark], ...]:
 
 
 def _make_refusal(at: str, rest: list[str], message: str) -> Remark:
-    where = f"at {plain_pointer(*rest[1:])}, " if rest[1:] else ""
+    where = f"at {write_plain_pointer(*rest[1:])}, " if rest[1:] else ""
     sentence = f"The schema refuses this example: {where}{message}. Correct one of the two."
     return Remark(f"{at}/examples/{rest[0]}", sentence)
 
@@ -116,14 +116,14 @@ def _find_branches(subject: Subject, at: str, name: str, definition: Schema) -> 
     """Yield the location and schema of each branch of a union that is a definition in the files, without null and without unions of
     constants.
     """
-    union = branches_of(definition)
+    union = find_branches(definition)
     if union is None or at not in subject.by_place or subject.by_place[at].role != "definition":
         return
     keyword, branches = union
-    if any(constant(branch) is not None for branch in branches):
+    if any(find_constant(branch) is not None for branch in branches):
         return
     for index, branch in enumerate(branches):
         if not is_null(branch):
-            reference = lone_reference(branch)
-            below = reference_to(name, keyword, str(index)) if reference is None else reference_to(reference)
+            reference = find_lone_reference(branch)
+            below = write_reference(name, keyword, str(index)) if reference is None else write_reference(reference)
             yield f"{at}/{keyword}/{index}", {"$ref": below}

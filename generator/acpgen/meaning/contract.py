@@ -12,7 +12,7 @@ Row: TypeAlias = dict[str, Any]
 """Arguments by name; those equal to their default are omitted."""
 
 
-def protocol_row(protocol: ir.Protocol, bundle: Bundle) -> Row:
+def make_protocol_row(protocol: ir.Protocol, bundle: Bundle) -> Row:
     """What the schema does not state about a protocol, as stored beside it under `x-protocol`.
 
     `judging` holds the definitions whose patterns were rewritten for regular expression engines; `patterns` maps rewritten patterns to
@@ -30,7 +30,7 @@ def protocol_row(protocol: ir.Protocol, bundle: Bundle) -> Row:
     }
 
 
-def method_row(method: ir.Method) -> Row:
+def make_method_row(method: ir.Method) -> Row:
     """The arguments of one method, as `jsonrpc_bindings.contract.Method` takes them."""
     row: Row = {"name": method.name, "side": method.side, "kind": method.kind}
     optional = {

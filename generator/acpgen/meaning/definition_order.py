@@ -10,10 +10,10 @@ from acpgen.input.walk import find_cycles
 
 def references(definition: ir.Definition) -> tuple[str, ...]:
     """The names of the definitions that a definition refers to, without duplicates, in order of occurrence."""
-    return tuple(dict.fromkeys(_references(definition)))
+    return tuple(dict.fromkeys(_walk_references(definition)))
 
 
-def _references(definition: ir.Definition) -> Iterator[str]:
+def _walk_references(definition: ir.Definition) -> Iterator[str]:
     match definition:
         case ir.Record(fields=fields, extra=extra, base=base):
             if base is not None:

@@ -10,23 +10,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from acpgen import ir
-from acpgen.input.equality import key_of
+from acpgen.input.equality import make_key
 from acpgen.input.schema_nodes import OBJECTS, Node, Schemas
-from acpgen.input.tagged_unions import branches_of
+from acpgen.input.tagged_unions import find_branches
 from acpgen.input.walk import walk_schemas
 
 
-def discriminators(schemas: Schemas) -> dict[str, set[str]]:
+def find_discriminators(schemas: Schemas) -> dict[str, set[str]]:
     """The names of the discriminator fields of each record in its unions, by the definition of the record."""
     names_by_record: dict[str, set[str]] = {}
     for top in schemas.values():
         for keys, schema in walk_schemas(top.schema):
-            if branches_of(schema) is None:
+            if find_branches(schema) is None:
                 continue
             node = top.make(schema, *keys) if keys else top
             branches = [branch for branch in node.branches if branch.kinds == OBJECTS]
             for branch, name in _find_tags(node, branches):
-                for record in _records(branch):
+                for record in _list_records(branch):
                     names_by_record.setdefault(record, set()).add(name)
     return names_by_record
 
@@ -43,7 +43,7 @@ def _find_tags(node: Node, branches: list[Node]) -> Iterator[tuple[Node, str]]:
     marks: dict[str, dict[int, frozenset[Hashable]]] = {}
     for index, branch in enumerate(branches):
         for name in branch.shape.properties:
-            if tags := branch.shape.tags(name):
+            if tags := branch.shape.find_tags(name):
                 marks.setdefault(name, {})[index] = frozenset(tags)
     for name, own in marks.items():
         differ, lacking = len(set(own.values())) > 1, len(branches) - len(own)
@@ -51,7 +51,7 @@ def _find_tags(node: Node, branches: list[Node]) -> Iterator[tuple[Node, str]]:
             yield from ((branches[index], name) for index in own)
 
 
-def _records(branch: Node) -> Iterator[str]:
+def _list_records(branch: Node) -> Iterator[str]:
     """Yield the definitions that a branch consists of: the one it refers to with its parts, and the branches of that one if it is a
     union.
     """
@@ -64,7 +64,7 @@ def _records(branch: Node) -> Iterator[str]:
             pending += [one.without("not") for one in node.branches]
 
 
-def tags_by_type(union: ir.TaggedUnion) -> dict[str, list[str | int | float | bool]]:
+def group_tags(union: ir.TaggedUnion) -> dict[str, list[str | int | float | bool]]:
     """The tags of each branch of a union, by the definition of the branch."""
     tags_by_name: dict[str, list[str | int | float | bool]] = {}
     for variant in union.variants:
@@ -72,12 +72,12 @@ def tags_by_type(union: ir.TaggedUnion) -> dict[str, list[str | int | float | bo
     return tags_by_name
 
 
-def type_with_tag(name: str, member: str, tag: Any, definitions: Mapping[str, ir.Definition]) -> str:
+def find_type(name: str, member: str, tag: Any, definitions: Mapping[str, ir.Definition]) -> str:
     """The definition of the objects with a tag, among those a variant leads to; nested unions with the same tag member are followed."""
     visited: set[str] = set()
     while isinstance(union := definitions.get(name), ir.TaggedUnion) and union.tag == member and name not in visited:
         visited.add(name)
-        name = next((v.type for v in union.variants if key_of(v.tag) == key_of(tag)), name)
+        name = next((v.type for v in union.variants if make_key(v.tag) == make_key(tag)), name)
     return name
 
 
@@ -102,7 +102,9 @@ def find_shared_tag(union: ir.AnyOf, definitions: Mapping[str, ir.Definition]) -
         if takes_objects(one, definitions) and isinstance(one, ir.Ref)
     }
     fields_by_index = {
-        index: _constants(one, definitions) for index, one in definitions_by_index.items() if isinstance(one, ir.Record)
+        index: _list_constants(one, definitions)
+        for index, one in definitions_by_index.items()
+        if isinstance(one, ir.Record)
     }
     if len(fields_by_index) < sum(takes_objects(one, definitions) for one in union.types):
         return None
@@ -117,11 +119,11 @@ def find_shared_tag(union: ir.AnyOf, definitions: Mapping[str, ir.Definition]) -
         for name in next(iter(fields_by_index.values()), ())
         if all(name in own for own in fields_by_index.values())
     ]
-    best = max(candidates, key=lambda one: _groups(one.tags), default=None)
-    return None if best is None or _groups(best.tags) == 1 else best
+    best = max(candidates, key=lambda one: _count_groups(one.tags), default=None)
+    return None if best is None or _count_groups(best.tags) == 1 else best
 
 
-def _constants(
+def _list_constants(
     record: ir.Record, definitions: Mapping[str, ir.Definition]
 ) -> dict[str, tuple[tuple[ir.JSON, ...], ir.Field]]:
     """The fields of a record whose values are limited to constants, by name, with these constants."""
@@ -136,11 +138,11 @@ def _constants(
     return constant_fields
 
 
-def _groups(tags: Sequence[tuple[ir.JSON, ...]]) -> int:
+def _count_groups(tags: Sequence[tuple[ir.JSON, ...]]) -> int:
     """The number of distinct sets of branches that the tags select."""
     owners: dict[Hashable, list[int]] = {}
     for index, own in enumerate(tags):
-        for key in {key_of(tag) for tag in own}:
+        for key in {make_key(tag) for tag in own}:
             owners.setdefault(key, []).append(index)
     return len(set(map(tuple, owners.values())))
 

@@ -37,7 +37,7 @@ def call(envelope: ir.Envelope, method: ir.Method, params: ir.JSON | Absent = AB
             message["id"] = id_
         message["method"] = method.name
     if not isinstance(params, Absent):
-        message[key(envelope, method, "params")] = params
+        message[get_key(envelope, method, "params")] = params
     return message
 
 
@@ -49,24 +49,24 @@ def answer(envelope: ir.Envelope, method: ir.Method | None, result: ir.JSON | Ab
     return {**(_VERSION if envelope == "json-rpc" else {}), "id": id_, **members}
 
 
-def failure(envelope: ir.Envelope, method: ir.Method | None, error: ir.JSON, *, id_: ir.JSON = 1) -> Message:
+def make_failure(envelope: ir.Envelope, method: ir.Method | None, error: ir.JSON, *, id_: ir.JSON = 1) -> Message:
     """The response to a request that failed. In the envelope of DAP, `error` is the body."""
     if envelope == "dap":
         return {**_build_answer(id_, method, success=False), "body": error}
     return {**(_VERSION if envelope == "json-rpc" else {}), "id": id_, "error": error}
 
 
-def key(envelope: ir.Envelope, method: ir.Method, content: Held) -> str:
+def get_key(envelope: ir.Envelope, method: ir.Method, content: Held) -> str:
     """The member that holds the params, the result or the error."""
     if envelope != "dap":
         return content
     return "arguments" if content == "params" and method.kind == "request" else "body"
 
 
-def frame(envelope: ir.Envelope, method: ir.Method | None, content: Held, inner: Schema | bool) -> Schema:
+def make_frame(envelope: ir.Envelope, method: ir.Method | None, content: Held, inner: Schema | bool) -> Schema:
     """The schema of messages whose content matches `inner`."""
     if envelope == "dap":
-        return _dap_frame(method, content, inner)
+        return _make_dap_frame(method, content, inner)
     properties: Schema = {
         **({"jsonrpc": {"const": "2.0"}} if envelope == "json-rpc" else {}),
         "id": _ID,
@@ -81,7 +81,7 @@ def frame(envelope: ir.Envelope, method: ir.Method | None, content: Held, inner:
     return {"type": "object", "properties": properties, "required": required}
 
 
-def _dap_frame(method: ir.Method | None, content: Held, inner: Schema | bool) -> Schema:
+def _make_dap_frame(method: ir.Method | None, content: Held, inner: Schema | bool) -> Schema:
     is_answer = content != "params"
     is_event = method is not None and method.kind == "notification"
     kind = "response" if is_answer else "event" if is_event else "request"

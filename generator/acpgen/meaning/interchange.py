@@ -75,7 +75,7 @@ def _read(value: Any, hint: Any) -> Any:
         class_ = hint if hint in _CLASSES.values() else _CLASSES.get(str(table.get("kind")))
         if class_ is None:
             raise ValueError(f"there is no kind {table.get('kind')!r} in version {ir.VERSION} of the IR")
-        hints = _hints(class_)
+        hints = _read_hints(class_)
         try:
             return class_(**{name: _read(item, hints[name]) for name, item in table.items() if name in hints})
         except TypeError as error:
@@ -101,11 +101,11 @@ def _means_class(hint: Any) -> bool:
 # --- the schema ------------------------------------------------------------------------------------------------------
 
 
-def schema() -> dict[str, Any]:
+def make_schema() -> dict[str, Any]:
     """The JSON Schema 2020-12 of a protocol as `dump` writes it: a definition for each class, with its docstring."""
-    definitions = {name: _object(class_) for name, class_ in _CLASSES.items()}
+    definitions = {name: _make_object(class_) for name, class_ in _CLASSES.items()}
     for name in _ALIASES:
-        definitions[name] = _of_alias(getattr(ir, name))
+        definitions[name] = _make_alias(getattr(ir, name))
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": ADDRESS,
@@ -116,16 +116,16 @@ def schema() -> dict[str, Any]:
     }
 
 
-def _object(class_: type) -> dict[str, Any]:
+def _make_object(class_: type) -> dict[str, Any]:
     is_named = class_ is not ir.Method
     properties: dict[str, Any] = {"kind": {"const": class_.__name__}} if is_named else {}
     required = ["kind"] if is_named else []
     if class_ is ir.Protocol:
         properties["ir"] = {"const": ir.VERSION}
         required.append("ir")
-    hints = _hints(class_)
+    hints = _read_hints(class_)
     for field in fields(cast("Any", class_)):
-        properties[field.name] = _of(hints[field.name])
+        properties[field.name] = _make_member(hints[field.name])
         if field.default is not MISSING:
             properties[field.name] = {**properties[field.name], "default": dump(field.default)}
         elif field.default_factory is MISSING:
@@ -139,7 +139,7 @@ def _object(class_: type) -> dict[str, Any]:
     }
 
 
-def _of(hint: Any) -> dict[str, Any]:
+def _make_member(hint: Any) -> dict[str, Any]:
     """The schema of a member of this type."""
     for name in _ALIASES:
         if hint == getattr(ir, name) and hint is not str:
@@ -148,31 +148,36 @@ def _of(hint: Any) -> dict[str, Any]:
         return {"$ref": f"#/$defs/{hint.__name__}"}
     if hint in _SCALARS:
         return {"type": _SCALARS[hint]}
-    return _of_alias(hint)
+    return _make_alias(hint)
 
 
-def _of_alias(hint: Any) -> dict[str, Any]:
+def _make_alias(hint: Any) -> dict[str, Any]:
     """The schema of a type by its structure, without references to named aliases."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Literal:
         return {"enum": list(inner)}
     if origin is tuple and inner[-1] is Ellipsis:
-        return {"type": "array", "items": _of(inner[0])}
+        return {"type": "array", "items": _make_member(inner[0])}
     if origin is tuple:
-        return {"type": "array", "prefixItems": [_of(part) for part in inner], "minItems": len(inner), "items": False}
+        return {
+            "type": "array",
+            "prefixItems": [_make_member(part) for part in inner],
+            "minItems": len(inner),
+            "items": False,
+        }
     if origin is Mapping:
-        return {"type": "object", "additionalProperties": _of(inner[1])}
+        return {"type": "object", "additionalProperties": _make_member(inner[1])}
     if origin in (Union, types.UnionType):
         if {list, dict} <= {get_origin(part) for part in inner}:  # any JSON value
             return {}
         if all(part in _SCALARS for part in inner):
             return {"type": [_SCALARS[part] for part in inner]}
-        return {"anyOf": [_of(part) for part in inner]}
+        return {"anyOf": [_make_member(part) for part in inner]}
     if inner:  # a list of JSON
         return {"type": "array"}
     raise AssertionError(f"the IR has a member of type {hint}")
 
 
 @cache
-def _hints(class_: type) -> dict[str, Any]:
+def _read_hints(class_: type) -> dict[str, Any]:
     return get_type_hints(class_, dict(vars(ir)))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from acpgen import ir
-from acpgen.input.equality import exact
+from acpgen.input.equality import to_fraction
 from acpgen.input.numbers import ExactNumber
 
 OF_NUMBERS: Final[Mapping[str, str]] = {
@@ -22,7 +22,7 @@ OF_ARRAYS: Final[Mapping[str, str]] = {"min_items": "minItems", "max_items": "ma
 """The keywords by their names in the IR."""
 
 
-def limits_of(type_: ir.Number | ir.String | ir.Array | ir.Tuple) -> dict[str, Any]:
+def list_limits(type_: ir.Number | ir.String | ir.Array | ir.Tuple) -> dict[str, Any]:
     """The limits of a type, by keyword."""
     names = OF_NUMBERS if isinstance(type_, ir.Number) else OF_STRINGS if isinstance(type_, ir.String) else OF_ARRAYS
     limits = {keyword: getattr(type_, name) for name, keyword in names.items()}
@@ -33,7 +33,7 @@ def is_number_within(type_: ir.Number, value: int | float) -> bool:
     """Whether a number matches a type."""
     if isinstance(value, float) and not (isinstance(value, ExactNumber) or math.isfinite(value)):
         return False
-    number, limits = exact(value), {keyword: exact(limit) for keyword, limit in limits_of(type_).items()}
+    number, limits = to_fraction(value), {keyword: to_fraction(limit) for keyword, limit in list_limits(type_).items()}
     return (
         (not type_.integer or number.denominator == 1)
         and not (type_.without_fraction and isinstance(value, float))

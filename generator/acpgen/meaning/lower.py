@@ -8,19 +8,19 @@ from typing import Any, Final
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.bundle.unknown_variants import common_fields
+from acpgen.bundle.unknown_variants import find_common_fields
 from acpgen.errors import Faults
-from acpgen.input.equality import by_key, kind_of
+from acpgen.input.equality import get_kind, index_by_key
 from acpgen.input.schema_nodes import OBJECTS, Node, Schemas
-from acpgen.input.step_budget import working_on
+from acpgen.input.step_budget import set_place
 from acpgen.input.tagged_unions import Tagged, find_own_tag, is_of_type, read_excluded_text
-from acpgen.input.walk import is_array, is_object, leading_to, select_annotations
+from acpgen.input.walk import find_sources, is_array, is_object, select_annotations
 from acpgen.meaning.definition_order import references
-from acpgen.meaning.discriminators import discriminators
+from acpgen.meaning.discriminators import find_discriminators
 from acpgen.meaning.faults import NOTHING_DEFINED, NOTHING_LISTED, UNKNOWN_LENIENCY
 from acpgen.meaning.methods import find_methods
-from acpgen.meaning.subsumption import base, body, implies, is_record, meet, names_fields, narrowest
-from acpgen.meaning.types import Notes, extra, read_kind, type_of
+from acpgen.meaning.subsumption import find_base, find_body, find_narrowest, implies, is_record, meet, names_fields
+from acpgen.meaning.types import Notes, lower_extra, lower_type, read_kind
 from acpgen.methods.profile import KINDS
 
 LENIENCY: Final = {
@@ -38,8 +38,8 @@ def lower(bundle: Bundle, *, keep_unknown: bool = False) -> ir.Protocol:
 
     Raises `Faults` for unknown leniency keywords, definitions that mark no method, and a schema without any type and method.
     """
-    schemas = bundle.nodes()
-    definitions = _definitions(schemas, bundle.framing, keep_unknown, frozenset())
+    schemas = bundle.make_nodes()
+    definitions = _lower_definitions(schemas, bundle.framing, keep_unknown, frozenset())
     methods, sides = find_methods(schemas, bundle)
     if not definitions and not methods:
         document = bundle.profile.document
@@ -59,20 +59,20 @@ def lower(bundle: Bundle, *, keep_unknown: bool = False) -> ir.Protocol:
     )
 
 
-def _definitions(
+def _lower_definitions(
     schemas: Schemas, framing: frozenset[str], keep_unknown: bool, inexact: frozenset[str]
 ) -> dict[str, ir.Definition]:
     """Lower all definitions. `inexact` are those already known to accept more than their schemas do."""
     work = _Lowering(schemas, keep_unknown=keep_unknown, notes=Notes(inexact))
-    definitions = {name: work.definition(name, node) for name, node in schemas.items() if name not in framing}
+    definitions = {name: work.lower_definition(name, node) for name, node in schemas.items() if name not in framing}
     definitions.update(work.synthesised)
     if work.notes.faults:
         raise Faults(work.notes.faults)
     definitions = _with_lost_exclusions(definitions)
     unenforced = (name for name, one in definitions.items() if one.unenforced)
-    wider = frozenset(leading_to(unenforced, {name: references(one) for name, one in definitions.items()}))
+    wider = frozenset(find_sources(unenforced, {name: references(one) for name, one in definitions.items()}))
     is_done = work.notes.asked.isdisjoint(wider - inexact)
-    return definitions if is_done else _definitions(schemas, framing, keep_unknown, inexact | wider)
+    return definitions if is_done else _lower_definitions(schemas, framing, keep_unknown, inexact | wider)
 
 
 class _Lowering:
@@ -82,86 +82,88 @@ class _Lowering:
         self.notes = notes
         self.synthesised: dict[str, ir.Definition] = {}
         keeps = keep_unknown or any(node.says.get("x-unknown") == "keep" for node in schemas.values())
-        self.discriminators = discriminators(schemas) if keeps else {}
+        self.discriminators = find_discriminators(schemas) if keeps else {}
         marked = [(schemas[name].fields, key) for name, keys in self.discriminators.items() for key in keys]
         self.marks: Final = {one.at for fields, key in marked for one in fields.get(key, ())}
 
     # --- definitions ---
 
-    def definition(self, name: str, node: Node) -> ir.Definition:
-        working_on(node.at)
+    def lower_definition(self, name: str, node: Node) -> ir.Definition:
+        set_place(node.at)
         self.notes.unenforced = []
         settled = _fold_constants(node)
-        values = _enum_values(settled)
+        values = _list_enum_values(settled)
         if values is not None:
-            return self._enum(name, settled, *values)
+            return self._lower_enum(name, settled, *values)
         if node.tagged_union is not None and _is_named(node, node.tagged_union):
             return self._lower_tagged_union(name, node, node.tagged_union)
         if is_record(node):
-            return self._record(name, node)
-        type_ = self._with_record(name, node) or type_of(self.notes, node, is_definition=True)
-        return ir.Alias(name=name, type=type_, **self._common(node))
+            return self._lower_record(name, node)
+        type_ = self._lower_with_record(name, node) or lower_type(self.notes, node, is_definition=True)
+        return ir.Alias(name=name, type=type_, **self._read_common(node))
 
-    def _common(self, node: Node) -> dict[str, Any]:
+    def _read_common(self, node: Node) -> dict[str, Any]:
         examples = node.says.get("examples", [])
         return {
             "unstable": node.says.get("x-unstable") is True,
-            "unenforced": tuple(map(self.schemas.place_of_keyword, dict.fromkeys(self.notes.unenforced))),
+            "unenforced": tuple(map(self.schemas.locate_keyword, dict.fromkeys(self.notes.unenforced))),
             "examples": tuple(examples) if is_array(examples) else (),
-            "doc": node.text("description"),
+            "doc": node.get_text("description"),
             "at": node.place,
         }
 
-    def _openness(self, node: Node, *, is_open: bool) -> ir.Openness:
+    def _find_openness(self, node: Node, *, is_open: bool) -> ir.Openness:
         if is_open:
             return "open"
         return "tolerated" if node.says.get("x-unknown") == "keep" or self.keep_unknown else "closed"
 
-    def _enum(self, name: str, node: Node, values: list[ir.EnumValue], base_: ir.Type | None) -> ir.Enum:
+    def _lower_enum(self, name: str, node: Node, values: list[ir.EnumValue], base_: ir.Type | None) -> ir.Enum:
         keyword = "enum" if "enum" in node.says else "oneOf" if "oneOf" in node.says else "anyOf"
         self.notes.leave(node, {keyword, "type"})
-        distinct = by_key(value.value for value in values)
+        distinct = index_by_key(value.value for value in values)
         base_kind = None if base_ is None else "string" if base_ == ir.String() else "number"
-        is_overlap = len(distinct) < len(values) or any(kind_of(value.value) == base_kind for value in values)
+        is_overlap = len(distinct) < len(values) or any(get_kind(value.value) == base_kind for value in values)
         if keyword == "oneOf" and is_overlap:
             self.notes.unenforced.append(f"{node.at}/oneOf")
         is_text = all(isinstance(value.value, str) for value in values)
         kind: ir.Type = ir.String() if is_text else ir.Number(integer=True)
-        openness = self._openness(node, is_open=base_ is not None)
+        openness = self._find_openness(node, is_open=base_ is not None)
         is_mark = len(distinct) == 1 or node.at in self.marks  # which is no list that grows
         is_integers = all(isinstance(value, int) and not isinstance(value, bool) for value in distinct.values())
         if openness == "tolerated" and (is_mark or not (is_text or is_integers)):
             openness = "closed"
-        return ir.Enum(name=name, values=tuple(values), openness=openness, base=base_ or kind, **self._common(node))
+        return ir.Enum(
+            name=name, values=tuple(values), openness=openness, base=base_ or kind, **self._read_common(node)
+        )
 
     # --- tagged unions ---
 
     def _lower_tagged_union(self, name: str, node: Node, tagged: Tagged) -> ir.TaggedUnion:
         assert node.union is not None
         keyword, branches = node.union
-        variants = tuple(self._variant(index, branches[index], tag, tagged) for index, tag in tagged.variants)
+        variants = tuple(self._lower_variant(index, branches[index], tag, tagged) for index, tag in tagged.variants)
         roles: dict[str, Any] = {}
         if tagged.fallback is not None:
-            roles |= self._fallback(branches[tagged.fallback])
+            roles |= self._lower_fallback(branches[tagged.fallback])
         if tagged.default is not None:
-            roles |= self._default(name, node, keyword, branches[tagged.default], tagged)
-        openness = self._openness(node, is_open=tagged.fallback is not None)
+            roles |= self._lower_default(name, node, keyword, branches[tagged.default], tagged)
+        openness = self._find_openness(node, is_open=tagged.fallback is not None)
         if openness == "tolerated":
             if roles.get("default_admits_unknown"):
                 openness = "closed"  # the default branch reads unknown tags already
             else:
                 roles["fallback"] = self._synthesise(name, node.place, branches, tagged)
         return ir.TaggedUnion(
-            name=name, tag=tagged.tag, variants=variants, openness=openness, **roles, **self._common(node)
+            name=name, tag=tagged.tag, variants=variants, openness=openness, **roles, **self._read_common(node)
         )
 
-    def _variant(self, index: int, branch: Node, tag: Any, tagged: Tagged) -> ir.Variant:
+    def _lower_variant(self, index: int, branch: Node, tag: Any, tagged: Tagged) -> ir.Variant:
         self._note_exclusion(branch, tagged, index)
-        owned = self._record_of(branch)
+        owned = self._find_record(branch)
         return ir.Variant(
             tag=tag,
             type=owned.owner if owned.kinds == OBJECTS else f"{owned.owner}Object",
-            body=body(owned),
+            body=find_body(owned),
             capability=branch.says.get("x-capability", owned.says.get("x-capability")),
             unstable=branch.says.get("x-unstable", owned.says.get("x-unstable")) is True,
             doc=str(branch.says.get("description", owned.says.get("description", ""))),
@@ -169,7 +171,7 @@ class _Lowering:
             at=branch.place,
         )
 
-    def _record_of(self, branch: Node) -> Node:
+    def _find_record(self, branch: Node) -> Node:
         """The definition that a branch refers to, ignoring its `not`."""
         referred = branch.without("not").referred
         assert referred is not None, f"the branch at {branch.at} was not named"
@@ -180,7 +182,7 @@ class _Lowering:
         exclusions = branch.exclusions
         if exclusions == {}:
             return
-        others = by_key(tag for index, tag in tagged.variants if index != own)
+        others = index_by_key(tag for index, tag in tagged.variants if index != own)
         if (
             exclusions is None
             or set(exclusions) - {tagged.tag}
@@ -188,7 +190,7 @@ class _Lowering:
         ):
             self.notes.unenforced.append(f"{branch.at}/not")
 
-    def _fallback(self, branch: Node) -> dict[str, Any]:
+    def _lower_fallback(self, branch: Node) -> dict[str, Any]:
         """The fallback's record, and the records of its shapes if it has several."""
         if branch.reference is not None:
             return {"fallback": branch.reference}
@@ -198,17 +200,17 @@ class _Lowering:
         if branch.union[0] == "oneOf" and not is_exclusive:
             self.notes.unenforced.append(f"{branch.at}/oneOf")
         return {
-            "fallback": body(self.schemas[shapes[0]]),
+            "fallback": find_body(self.schemas[shapes[0]]),
             "fallback_shapes": shapes,
             "fallback_exclusive": is_exclusive,
         }
 
-    def _default(self, name: str, node: Node, keyword: str, branch: Node, tagged: Tagged) -> dict[str, Any]:
+    def _lower_default(self, name: str, node: Node, keyword: str, branch: Node, tagged: Tagged) -> dict[str, Any]:
         """The branch without a tag: the name of its record, and what it accepts in addition to objects without a tag."""
-        referred = self._record_of(branch)
+        referred = self._find_record(branch)
         if tagged.default in tagged.first_tags:  # it refuses every other tag itself
             return {"default": referred.owner}
-        shape, known_tags = branch.shape, by_key(tag for _, tag in tagged.variants)
+        shape, known_tags = branch.shape, index_by_key(tag for _, tag in tagged.variants)
         exclusions = {**(branch.exclusions or {}), **(referred.exclusions or {})}
         is_closed = tagged.tag in shape.closed
         admits_known = not (
@@ -225,10 +227,10 @@ class _Lowering:
         roles = {"default": referred.owner, "default_admits_known": admits_known, "default_tag": own}
         if tagged.fallback is not None or is_closed:
             return roles
-        stray = self._strays(name, node.place, referred, tagged, own)
+        stray = self._find_strays(name, node.place, referred, tagged, own)
         return {**roles, "fallback": stray, "default_admits_unknown": stray is None}
 
-    def _strays(self, name: str, at: str, default: Node, tagged: Tagged, own: str | None) -> str | None:
+    def _find_strays(self, name: str, at: str, default: Node, tagged: Tagged, own: str | None) -> str | None:
         """The record of objects with an unknown tag that the default branch accepts; `None` if that cannot be determined.
 
         That is the case if the branch is not a record, or constrains the tag itself.
@@ -236,28 +238,28 @@ class _Lowering:
         if not is_record(default):
             return None
         unenforced_count = len(self.notes.unenforced)
-        record = self._record(default.owner, default)
+        record = self._lower_record(default.owner, default)
         if record.extra == ir.Nothing() or any(field.name == tagged.tag for field in record.fields):
             del self.notes.unenforced[unenforced_count:]  # said of the default branch already
             return None
         if record.extra != ir.Anything():
             self.notes.unenforced.append(f"{default.at}/additionalProperties")  # it judges the tag
         known_tags = [*(tag for _, tag in tagged.variants if isinstance(tag, str)), *([own] if own is not None else [])]
-        return self._unknown(name, at, default.owner, record.fields, tagged.tag, known_tags, record.extra)
+        return self._make_unknown(name, at, default.owner, record.fields, tagged.tag, known_tags, record.extra)
 
     def _synthesise(self, name: str, at: str, branches: list[Node], tagged: Tagged) -> str:
         """Make the record of unknown tags of a tolerated union: the tag, and the fields common to all variants."""
-        common, required_names = common_fields([branches[index] for index in tagged.own_branches], tagged.tag)
-        first = self._record_of(branches[tagged.variants[0][0]])
+        common, required_names = find_common_fields([branches[index] for index in tagged.own_branches], tagged.tag)
+        first = self._find_record(branches[tagged.variants[0][0]])
         declared = first.fields
         homes = {key: declared[key][0] if key in declared else first for key in common}
         fields = [
-            self._field(key, replace(homes[key], schema=sub.schema), key in required_names)
+            self._lower_field(key, replace(homes[key], schema=sub.schema), key in required_names)
             for key, sub in common.items()
         ]
-        return self._unknown(name, at, first.owner, tuple(fields), tagged.tag, [tag for _, tag in tagged.variants])
+        return self._make_unknown(name, at, first.owner, tuple(fields), tagged.tag, [tag for _, tag in tagged.variants])
 
-    def _unknown(
+    def _make_unknown(
         self,
         union: str,
         at: str,
@@ -282,20 +284,20 @@ class _Lowering:
 
     # --- records ---
 
-    def _with_record(self, name: str, node: Node) -> ir.Type | None:
+    def _lower_with_record(self, name: str, node: Node) -> ir.Type | None:
         """The type of a schema that has fields but also accepts other values than objects; its record is named after it."""
         own = f"{name}Object"
         if not _has_record(node):
             return None
-        self.synthesised[own] = self._record(own, replace(node.with_keywords(type="object"), owner=own))
+        self.synthesised[own] = self._lower_record(own, replace(node.with_keywords(type="object"), owner=own))
         self.notes.unenforced = []
         types = node.types if "type" in node.says else [*sorted(node.kinds - {"null"}), "null"]
         others = [read_kind(self.notes, node, one) for one in sorted(types, key="null".__eq__) if one != "object"]
         return ir.AnyOf((ir.Ref(own), *others))
 
-    def _record(self, name: str, node: Node) -> ir.Record:
-        declared, required_names, rest = node.fields, node.required, extra(self.notes, node)
-        fields = [self._member(key, schemas, key in required_names) for key, schemas in declared.items()]
+    def _lower_record(self, name: str, node: Node) -> ir.Record:
+        declared, required_names, rest = node.fields, node.required, lower_extra(self.notes, node)
+        fields = [self._merge_field(key, schemas, key in required_names) for key, schemas in declared.items()]
         fields = [
             self._close_tag(field, node) if field.name in self.discriminators.get(name, ()) else field
             for field in fields
@@ -304,7 +306,7 @@ class _Lowering:
         fields.extend(ir.Field(name=key, type=rest, required=True, owner=name, at=node.place) for key in undeclared)
         exclusions = node.exclusions
         is_plain = not node.says.get("patternProperties") and set(declared) <= set(node.says.get("properties", ()))
-        above = base(node)
+        above = find_base(node)
         handled = {*(["additionalProperties"] if is_plain else []), *(["not"] if exclusions is not None else [])}
         self._note_parts(node, handled, above)
         return ir.Record(
@@ -315,7 +317,7 @@ class _Lowering:
             excluded=tuple(
                 (key, tuple(sorted(values.values(), key=str))) for key, values in sorted((exclusions or {}).items())
             ),
-            **self._common(node),
+            **self._read_common(node),
         )
 
     def _note_parts(self, node: Node, handled: set[str], above: str | None) -> None:
@@ -327,11 +329,11 @@ class _Lowering:
             also = handled if part is node else {"not"} if is_kept and part is part.schemas[part.owner] else set[str]()
             self.notes.leave(part, {"properties", "required", "type", "allOf", "$ref", *also}, OBJECTS)
 
-    def _member(self, key: str, nodes: list[Node], is_required: bool) -> ir.Field:
+    def _merge_field(self, key: str, nodes: list[Node], is_required: bool) -> ir.Field:
         """Make one field from the schemas that several parts have for it: from the narrowest, or their intersection. Others are recorded
         as unenforced.
         """
-        narrowest_index = narrowest(nodes)
+        narrowest_index = find_narrowest(nodes)
         node, first = nodes[narrowest_index], nodes[0]
         not_implied = [other.at for other in nodes if not implies(node, other)]
         met = meet([node, *(other for other in nodes if other is not node)]) if not_implied else None
@@ -341,19 +343,19 @@ class _Lowering:
             node = met if not is_object(met.schema) else node.make({**select_annotations(node.says), **met.schema})
         if narrowest_index and is_object(first.schema) and is_object(node.schema):
             node = node.make({**select_annotations(first.says), **node.says})
-        return self._field(key, replace(node, owner=first.owner), is_required)
+        return self._lower_field(key, replace(node, owner=first.owner), is_required)
 
-    def _field(self, name: str, node: Node, is_required: bool) -> ir.Field:
+    def _lower_field(self, name: str, node: Node, is_required: bool) -> ir.Field:
         if not is_object(node.schema):
-            type_ = type_of(self.notes, node)
+            type_ = lower_type(self.notes, node)
             return ir.Field(name=name, type=type_, required=is_required, owner=node.owner, at=node.place)
         return ir.Field(
             name=name,
-            type=type_of(self.notes, node),
+            type=lower_type(self.notes, node),
             required=is_required,
             default=ir.Default(node.says["default"]) if "default" in node.says else None,
             null=node.says.get("x-null", _inherit_keyword(node, "x-null")),
-            leniency=self._leniency(node),
+            leniency=self._read_leniency(node),
             capability=node.says.get("x-capability"),
             required_with=node.says.get("x-required-with"),
             unstable=node.says.get("x-unstable") is True,
@@ -366,12 +368,12 @@ class _Lowering:
     def _close_tag(self, field: ir.Field, node: Node) -> ir.Field:
         """A discriminator field with its constants, even if their enumeration tolerates unknown values elsewhere."""
         listing = self.schemas[field.type.name] if isinstance(field.type, ir.Ref) else None
-        if listing is None or listing.at in self.marks or self._openness(listing, is_open=False) == "closed":
+        if listing is None or listing.at in self.marks or self._find_openness(listing, is_open=False) == "closed":
             return field
-        tags = node.shape.tags(field.name)
+        tags = node.shape.find_tags(field.name)
         return replace(field, type=ir.Constant(tuple(tags.values()))) if tags else field
 
-    def _leniency(self, node: Node) -> ir.Leniency:
+    def _read_leniency(self, node: Node) -> ir.Leniency:
         keywords = [keyword for keyword in node.says if keyword.startswith("x-deserialize-")]
         unknown = [keyword for keyword in keywords if keyword not in LENIENCY]
         self.notes.faults += [UNKNOWN_LENIENCY(at=node.at, keyword=keyword) for keyword in unknown]
@@ -410,7 +412,7 @@ def _fold_constants(node: Node) -> Node:
     return node.make({**select_annotations(node.says), **met.says}) if met is not None and met.says else node
 
 
-def _enum_values(node: Node) -> tuple[list[ir.EnumValue], ir.Type | None] | None:
+def _list_enum_values(node: Node) -> tuple[list[ir.EnumValue], ir.Type | None] | None:
     """The constants of an enumeration and, for an open one, the type of other values; `None` if it is not an enumeration."""
     if is_array(node.says.get("enum")) and "const" not in node.says:
         values = [(index, value) for index, value in enumerate(node.says["enum"]) if is_of_type(value, node.says)]
@@ -450,7 +452,7 @@ def _read_enum_value(branch: Node) -> ir.EnumValue | None:
         title=branch.says.get("title"),
         capability=branch.says.get("x-capability"),
         unstable=branch.says.get("x-unstable") is True,
-        doc=branch.text("description"),
+        doc=branch.get_text("description"),
         was=tuple(branch.says.get("x-was", ())),
         at=branch.place,
     )

@@ -25,14 +25,14 @@ def find_methods(schemas: Schemas, bundle: Bundle) -> tuple[tuple[ir.Method, ...
     nothing.
     """
     if not bundle.profile.marked:
-        return bundle.methods, _sides(bundle.methods, bundle) if bundle.methods else ()
+        return bundle.methods, _list_sides(bundle.methods, bundle) if bundle.methods else ()
     methods = tuple(_read_marked_methods(schemas))
     if not methods and bundle.profile.how == "named":
         raise Faults([NO_METHODS(at=next(iter(bundle.files)), profile=bundle.profile.name)])
-    return methods, _sides(methods, bundle)
+    return methods, _list_sides(methods, bundle)
 
 
-def _sides(methods: Collection[ir.Method], bundle: Bundle) -> tuple[ir.Side, ...]:
+def _list_sides(methods: Collection[ir.Method], bundle: Bundle) -> tuple[ir.Side, ...]:
     """The sides: those declared, otherwise those that handle methods and their callers."""
     if bundle.profile.at or not bundle.profile.marked:
         return bundle.profile.sides
@@ -47,7 +47,7 @@ def _sides(methods: Collection[ir.Method], bundle: Bundle) -> tuple[ir.Side, ...
     return known_sides or (("client", "server") if methods else ())
 
 
-def role_of(name: str) -> str | None:
+def parse_role(name: str) -> str | None:
     """The role of a marked definition in its method, from the suffix of its name as in ACP."""
     return next((role for suffix, role in _ROLES.items() if name.endswith(suffix)), None)
 
@@ -60,7 +60,7 @@ def _read_marked_methods(definitions: Mapping[str, Node]) -> list[ir.Method]:
         method = node.says.get("x-method")
         if not isinstance(method, str):
             continue
-        role = role_of(name) or role_of(node.at)  # whose end is the name in the file, whatever it is called here
+        role = parse_role(name) or parse_role(node.at)  # whose end is the name in the file, whatever it is called here
         if role is None:
             faults.append(NO_ROLE(at=node.at, name=name, method=method))
             continue
@@ -78,13 +78,15 @@ def _read_marked_methods(definitions: Mapping[str, Node]) -> list[ir.Method]:
     methods: list[ir.Method] = []
     for method, roles in groups.items():
         if "request" in roles or roles.keys() == {"result"}:
-            methods.append(_method(definitions, method, "request", roles.get("request"), roles.get("result")))
+            methods.append(_make_method(definitions, method, "request", roles.get("request"), roles.get("result")))
         if "notification" in roles:
-            methods.append(_method(definitions, method, "notification", roles["notification"], None))
+            methods.append(_make_method(definitions, method, "notification", roles["notification"], None))
     return methods
 
 
-def _method(definitions: Mapping[str, Node], name: str, kind: Any, params: str | None, result: str | None) -> ir.Method:
+def _make_method(
+    definitions: Mapping[str, Node], name: str, kind: Any, params: str | None, result: str | None
+) -> ir.Method:
     node = definitions[params or result or ""]
     return ir.Method(
         name=name,
@@ -97,12 +99,12 @@ def _method(definitions: Mapping[str, Node], name: str, kind: Any, params: str |
         null_result=result is not None and definitions[result].says.get("x-null") == "omitted",
         batch=node.says.get("x-batch"),
         was=tuple(item for item in node.says.get("x-was", []) if not item.startswith("#")),
-        doc=_purpose(node.text("description"), name),
+        doc=_extract_purpose(node.get_text("description"), name),
         at=node.at,
     )
 
 
-def _purpose(description: str, name: str) -> str:
+def _extract_purpose(description: str, name: str) -> str:
     """The purpose of a method: the description of its params without the opening words that only name the method."""
     opening = _OPENING.match(description)
     rest = description[opening.end() :] if opening and opening["method"] == name else ""

@@ -66,7 +66,7 @@ _WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _LONGEST_SHOWN: Final = 40
 
 
-def of_format(format_: str | None, low: int = 0, high: int | None = None) -> Iterator[str]:
+def suggest_for_format(format_: str | None, low: int = 0, high: int | None = None) -> Iterator[str]:
     """Yield texts of a format whose length is within limits; none for an unknown format."""
     room = low + 100 if high is None else high
     for text in OF_FORMAT.get(format_ or "", ()):
@@ -80,7 +80,7 @@ def of_format(format_: str | None, low: int = 0, high: int | None = None) -> Ite
             yield grown
 
 
-def of_name(name: str) -> str | None:
+def suggest_for_name(name: str) -> str | None:
     """A text for a field with this name: `session-1` for `sessionId`; `None` if the name suggests nothing."""
     words = [word.lower() for word in _WORDS.findall(name)]
     if not words:
@@ -95,14 +95,14 @@ def of_name(name: str) -> str | None:
 def collect_examples(definitions: Mapping[str, Any]) -> Mapping[str, str]:
     """Examples in the schema by the name of the field: the first short text among `examples` and defaults."""
     text_by_name: dict[str, str] = {}
-    for properties in _objects_of_fields(definitions):
+    for properties in _find_properties(definitions):
         for name, schema in properties.items():
-            for text in _examples(schema, definitions):
+            for text in _list_examples(schema, definitions):
                 text_by_name.setdefault(name, text)
     return text_by_name
 
 
-def _objects_of_fields(definitions: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _find_properties(definitions: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     pending: list[Any] = list(definitions.values())[::-1]
     while pending:
         node = pending.pop()
@@ -114,7 +114,7 @@ def _objects_of_fields(definitions: Mapping[str, Any]) -> Iterator[dict[str, Any
             pending.extend(node)
 
 
-def _examples(schema: Any, definitions: Mapping[str, Any]) -> Iterator[str]:
+def _list_examples(schema: Any, definitions: Mapping[str, Any]) -> Iterator[str]:
     if not is_object(schema):
         return
     reference = schema.get("$ref")

@@ -15,7 +15,7 @@ from acpgen.input.positions import DEEPEST
 from acpgen.input.step_budget import spend
 from acpgen.input.walk import is_array, is_object
 from acpgen.meaning import sample_texts
-from acpgen.meaning.limits import is_length_within, is_number_within, limits_of
+from acpgen.meaning.limits import is_length_within, is_number_within, list_limits
 
 Path: TypeAlias = "tuple[str | int, ...]"
 
@@ -66,7 +66,7 @@ class Values:
 
     # --- small ---
 
-    def small(self, name: str) -> Any:
+    def make_small(self, name: str) -> Any:
         """A value of a definition without optional fields. Raises `Unmakeable`."""
         if name not in self._small:
             if name in self._under_way:
@@ -79,7 +79,7 @@ class Values:
             finally:
                 self._under_way.discard(name)
             self._small[name] = result
-            self._extents[id(result)] = self._extent(result)
+            self._extents[id(result)] = self._measure(result)
         size, height = self._extents[id(self._small[name])]
         if size > LARGEST:
             raise Unmakeable(f"the smallest {name} that is made holds more than {LARGEST} values")
@@ -87,34 +87,34 @@ class Values:
             raise Unmakeable(f"the smallest {name} that is made is nested more than {DEEPEST} levels deep")
         return self._small[name]
 
-    def _extent(self, value: Any) -> tuple[int, int]:
+    def _measure(self, value: Any) -> tuple[int, int]:
         """The number of values in a value, where shared ones count at each occurrence, and its nesting depth."""
         if id(value) in self._extents:
             return self._extents[id(value)]
         spend()
         parts = value.values() if is_object(value) else value if is_array(value) else ()
-        inner = [self._extent(part) for part in parts]
+        inner = [self._measure(part) for part in parts]
         return 1 + sum(size for size, _ in inner), 1 + max((height for _, height in inner), default=0)
 
     def _make(self, definition: ir.Definition) -> Any:
         match definition:
             case ir.Record():
-                return {field.name: self.of_field(definition, field) for field in definition.fields if field.required}
+                return {field.name: self.make_field(definition, field) for field in definition.fields if field.required}
             case ir.TaggedUnion():
                 return self._make_first(map(ir.Ref, (variant.type for variant in definition.variants)))
             case ir.Enum():
                 return definition.values[0].value
             case ir.Alias():
                 scalars = [one for one in definition.examples if isinstance(one, str | int | float)]
-                return next((one for one in scalars if not isinstance(one, bool)), None) or self.of(definition.type)
+                return next((one for one in scalars if not isinstance(one, bool)), None) or self.make(definition.type)
             case _:
                 assert_never(definition)
 
-    def of_field(self, record: ir.Record, field: ir.Field, *, filled: bool = False) -> Any:
+    def make_field(self, record: ir.Record, field: ir.Field, *, filled: bool = False) -> Any:
         """A value of a field; an unknown tag if known ones are excluded. Raises `Unmakeable`."""
-        return EXTENSION if field.name in dict(record.excluded) else self.of(field.type, filled=filled)
+        return EXTENSION if field.name in dict(record.excluded) else self.make(field.type, filled=filled)
 
-    def of(self, type_: ir.Type, *, filled: bool = False) -> Any:
+    def make(self, type_: ir.Type, *, filled: bool = False) -> Any:
         """A value of a type; `filled` arrays and maps have one item, and null is used only without an alternative. Raises `Unmakeable`."""
         self._tried = self._tried + 1 if self._depth else 0
         if self._tried > MOST:
@@ -122,11 +122,11 @@ class Values:
         spend()
         self._depth += 1
         try:
-            return self._of(type_, filled=filled)
+            return self._make_value(type_, filled=filled)
         finally:
             self._depth -= 1
 
-    def _of(self, type_: ir.Type, *, filled: bool) -> Any:
+    def _make_value(self, type_: ir.Type, *, filled: bool) -> Any:
         match type_:
             case ir.Anything():
                 return UNKNOWN_VALUE if filled else {}
@@ -137,10 +137,10 @@ class Values:
             case ir.Boolean():
                 return True
             case ir.Number():
-                return _choose_fitting((*_NUMBERS, *limits_of(type_).values()), type_)
+                return _choose_fitting((*_NUMBERS, *list_limits(type_).values()), type_)
             case ir.String():
                 length = type_.min_length or 0
-                own = next(sample_texts.of_format(type_.format, length, type_.max_length), "text")
+                own = next(sample_texts.suggest_for_format(type_.format, length, type_.max_length), "text")
                 own = "dGV4dA==" if type_.encoding == "base64" else own
                 return _choose_fitting((own, *_TEXTS, "x" * length if length < 5000 else ""), type_)
             case ir.Constant():
@@ -151,21 +151,21 @@ class Values:
                 if count > 1 and type_.unique:
                     raise Unmakeable("several different items are asked for")
                 _require_room(count)
-                return [self.of(type_.items) for _ in range(count)]
+                return [self.make(type_.items) for _ in range(count)]
             case ir.Tuple():
                 more = max((type_.min_items or 0) - len(type_.first), 0)
                 _require_room(more)
-                entries = [self.of(one, filled=filled) for one in (*type_.first, *[type_.rest] * more)]
+                entries = [self.make(one, filled=filled) for one in (*type_.first, *[type_.rest] * more)]
                 if type_.unique and len({repr(one) for one in entries}) < len(entries):
                     raise Unmakeable("several different items are asked for")
                 return entries
             case ir.Map():
-                return {"key": self.of(type_.values, filled=filled)} if filled else {}
+                return {"key": self.make(type_.values, filled=filled)} if filled else {}
             case ir.Ref():
                 target = self.definitions[type_.name]
                 if filled and isinstance(target, ir.Alias) and isinstance(target.type, ir.Array | ir.Map):
-                    return self.of(target.type, filled=True)
-                return self.small(type_.name)
+                    return self.make(target.type, filled=True)
+                return self.make_small(type_.name)
             case ir.AnyOf():
                 return self._make_first((one for one in type_.types if one != ir.Null()), filled=filled)
             case _:
@@ -175,7 +175,7 @@ class Values:
         reason = "a union has no branch"
         for one in types:
             try:
-                return self.of(one, filled=filled)
+                return self.make(one, filled=filled)
             except Unmakeable as unmakeable:
                 reason = str(unmakeable)
         raise Unmakeable(reason)
@@ -185,7 +185,7 @@ class Values:
     def make_full(self, name: str, *, without: frozenset[str] = frozenset()) -> Any:
         """A value of a definition with all of its fields except those in `without`, each as small as possible. Raises `Unmakeable`."""
         value = self._make_full(self.definitions[name], without)
-        if self._extent(value)[0] > LARGEST:
+        if self._measure(value)[0] > LARGEST:
             raise Unmakeable(f"the fullest {name} that is made holds more than {LARGEST} values")
         return value
 
@@ -195,14 +195,14 @@ class Values:
                 members: dict[str, Any] = {}
                 for field in definition.fields:
                     if field.required or field.name not in without:
-                        members[field.name] = self.of_field(definition, field, filled=True)
+                        members[field.name] = self.make_field(definition, field, filled=True)
                 return members
             case ir.TaggedUnion():
                 return self.make_full(definition.variants[0].type, without=without)
             case ir.Enum():
-                return self.small(definition.name)
+                return self.make_small(definition.name)
             case ir.Alias():
-                return self.of(definition.type, filled=True)
+                return self.make(definition.type, filled=True)
             case _:
                 assert_never(definition)
 
@@ -217,7 +217,7 @@ class Values:
         budget = MOST_DAMAGED
         for path, value in self._damage(type_, inside):
             yield path, value
-            budget -= self._extent(value)[0]
+            budget -= self._measure(value)[0]
             if budget < 0:
                 return
 
@@ -253,7 +253,7 @@ class Values:
                 if type_.max_length is not None and type_.max_length < 5000:
                     yield (), "x" * (type_.max_length + 1)
             case ir.Number():
-                for limit in limits_of(type_).values():
+                for limit in list_limits(type_).values():
                     yield from (((), limit + step) for step in (-1, 0, 1))
             case _:
                 pass
@@ -262,7 +262,7 @@ class Values:
         least = array.min_items or 0
         try:
             _require_room(least)
-            good = self.of(array.items)
+            good = self.make(array.items)
         except Unmakeable:
             return
         before = [good] * (least - 1)
@@ -277,7 +277,7 @@ class Values:
 
     def _damage_entries(self, entries: ir.Tuple, inside: frozenset[str]) -> Iterator[tuple[Path, Any]]:
         try:
-            good = self.of(entries)
+            good = self.make(entries)
         except Unmakeable:
             return
         for index, one in enumerate(entries.first):
@@ -290,7 +290,7 @@ class Values:
         """Yield objects that match two branches discriminated by shape at once; exclusive unions reject them."""
         for first, second in pairwise(types):
             try:
-                one, other = self.of(first), self.of(second)
+                one, other = self.make(first), self.make(second)
             except Unmakeable:
                 continue
             if isinstance(one, dict) and isinstance(other, dict):
@@ -303,17 +303,17 @@ def _require_room(items: int) -> None:
         raise Unmakeable(f"more than {LARGEST} items are asked for")
 
 
-def array_of(type_: ir.Type, definitions: Mapping[str, ir.Definition]) -> ir.Array | None:
+def find_array(type_: ir.Type, definitions: Mapping[str, ir.Definition]) -> ir.Array | None:
     """The array type that a type is, null aside; `None` if it is something else."""
     match type_:
         case ir.Array():
             return type_
         case ir.Ref():
             definition = definitions[type_.name]
-            return array_of(definition.type, definitions) if isinstance(definition, ir.Alias) else None
+            return find_array(definition.type, definitions) if isinstance(definition, ir.Alias) else None
         case ir.AnyOf():
             others = [one for one in type_.types if one != ir.Null()]
-            return array_of(others[0], definitions) if len(others) == 1 else None
+            return find_array(others[0], definitions) if len(others) == 1 else None
         case _:
             return None
 
@@ -322,7 +322,7 @@ def read_instead(field: ir.Field, definitions: Mapping[str, ir.Definition]) -> s
     """How lenient decoding treats an invalid value of a field; empty if there is no replacement."""
     if not field.required:
         return "as if the field were omitted"
-    array = array_of(field.type, definitions)
+    array = find_array(field.type, definitions)
     return "as an empty array" if array is not None and not array.min_items else ""
 
 

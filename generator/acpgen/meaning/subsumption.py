@@ -9,11 +9,11 @@ from itertools import combinations, product
 from math import lcm, prod
 from typing import Any, Final
 
-from acpgen.input.equality import is_equal, key_of, kind_of
+from acpgen.input.equality import get_kind, is_equal, make_key
 from acpgen.input.numbers import MOST_DIGITS
 from acpgen.input.schema_nodes import ALL_KINDS, OBJECTS, Node
 from acpgen.input.step_budget import spend
-from acpgen.input.tagged_unions import is_of_type, types_of, values
+from acpgen.input.tagged_unions import is_of_type, list_types, list_values
 from acpgen.input.walk import ASSERTIONS, BY_KIND, Schema, is_array, is_object, select_assertions
 
 TIGHTENED: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
@@ -34,7 +34,7 @@ _TELLING: Final = frozenset(
 """Keywords of a branch that determine its type."""
 
 
-def narrowest(nodes: list[Node]) -> int:
+def find_narrowest(nodes: list[Node]) -> int:
     """The index of the narrowest schema: one that implies all others, else the one with the fewest JSON types, then the most specific."""
     if len(nodes) == 1:
         return 0
@@ -42,10 +42,10 @@ def narrowest(nodes: list[Node]) -> int:
     def says_all(index: int) -> bool:
         return all(implies(nodes[index], one) for one in nodes)
 
-    return min(range(len(nodes)), key=lambda index: (not says_all(index), *_width(nodes[index]), index))
+    return min(range(len(nodes)), key=lambda index: (not says_all(index), *_measure_width(nodes[index]), index))
 
 
-def _width(node: Node) -> tuple[int, int]:
+def _measure_width(node: Node) -> tuple[int, int]:
     if not is_object(node.schema):
         return (0, 0) if node.refuses_all else (len(ALL_KINDS), 9)
     if node.constant is not None:
@@ -94,7 +94,7 @@ def implies(narrow: Node, wide: Node, memo: dict[tuple[int, str], bool] | None =
             key in narrow.says and TIGHTENED[key](narrow.says[key], wide.says[key]) == narrow.says[key]
             for key in limits
         )
-    constants = values(narrow.says)
+    constants = list_values(narrow.says)
     return constants is not None and "x-integer" not in wide.demands and all(admits(wide, value) for value in constants)
 
 
@@ -110,7 +110,7 @@ def is_within(node: Node, owner: Node, memo: dict[str, bool] | None = None) -> b
             memo[node.reference] = False  # until it is known
             memo[node.reference] = is_within(node.schemas[node.reference], owner, memo)
         return memo[node.reference]
-    constants = values(node.says)
+    constants = list_values(node.says)
     if constants is not None:
         return all(is_of_type(value, owner.says) for value in constants)
     if node.types and all(
@@ -119,7 +119,7 @@ def is_within(node: Node, owner: Node, memo: dict[str, bool] | None = None) -> b
         return True
     if node.union is not None:
         return all(is_within(branch, owner, memo) for branch in node.union[1])
-    return node.kinds <= types_of(owner.says) - ({"number"} if "number" not in owner.types else set())
+    return node.kinds <= list_types(owner.says) - ({"number"} if "number" not in owner.types else set())
 
 
 def admits(node: Node, value: Any, memo: dict[str, bool] | None = None) -> bool:
@@ -129,7 +129,7 @@ def admits(node: Node, value: Any, memo: dict[str, bool] | None = None) -> bool:
         return node.schema is True
     if not node.demands <= _OF_CONSTANTS or not is_of_type(value, node.says):
         return False
-    constants = values(node.says)
+    constants = list_values(node.says)
     name = node.target
     if name is not None and name not in memo:
         memo[name] = False  # until it is known
@@ -145,12 +145,12 @@ def admits(node: Node, value: Any, memo: dict[str, bool] | None = None) -> bool:
 _OF_CONSTANTS: Final = frozenset({"type", "const", "enum", "$ref", "anyOf", "allOf"})
 
 
-def keys(schema: Any) -> set[Any] | None:
+def list_keys(schema: Any) -> set[Any] | None:
     """The equality keys of the constants of a schema; `None` if it lists none, or if some of them are not scalars."""
-    constants = values(schema) if is_object(schema) else None
+    constants = list_values(schema) if is_object(schema) else None
     if constants is None or any(isinstance(value, dict | list) for value in constants):
         return None
-    return {key_of(value) for value in constants}
+    return {make_key(value) for value in constants}
 
 
 def are_apart(nodes: list[Node]) -> bool:
@@ -160,7 +160,7 @@ def are_apart(nodes: list[Node]) -> bool:
         nodes = [
             node for node in nodes if node not in objects[1:]
         ]  # one may stand for all: they are apart from each other
-    key_sets = [keys(node.schema) for node in nodes]
+    key_sets = [list_keys(node.schema) for node in nodes]
     open_kinds = [node.kinds for node, key_set in zip(nodes, key_sets, strict=True) if key_set is None]
     if sum(map(len, open_kinds)) > len(frozenset[str]().union(*open_kinds)):
         return False
@@ -173,17 +173,17 @@ def _differ(one: Node, other: Node) -> bool:
     """Whether an object certainly matches at most one of two schemas, due to a field that one requires and the other rejects."""
     shapes = one.shape, other.shape
     for refuses, (first, second) in ((other, shapes), (one, shapes[::-1])):
-        names = fields_at_most(refuses)
+        names = find_allowed_fields(refuses)
         if names is not None and not first.required <= names:
             return True
         for name in first.required & first.properties.keys() & second.properties.keys():
-            pairs = product(*([keys(sub.schema) for sub in shape.properties[name]] for shape in (first, second)))
+            pairs = product(*([list_keys(sub.schema) for sub in shape.properties[name]] for shape in (first, second)))
             if any(mine is not None and yours is not None and mine.isdisjoint(yours) for mine, yours in pairs):
                 return True
     return False
 
 
-def fields_at_most(node: Node) -> frozenset[str] | None:
+def find_allowed_fields(node: Node) -> frozenset[str] | None:
     """The only fields that a schema allows in an object; `None` if it does not limit them."""
     name_sets = [
         frozenset(part.says.get("properties", ()))
@@ -193,7 +193,7 @@ def fields_at_most(node: Node) -> frozenset[str] | None:
     return name_sets[0].intersection(*name_sets) if name_sets else None
 
 
-def of_type(branch: Node, owner: Node) -> Node:
+def add_owner_type(branch: Node, owner: Node) -> Node:
     """A branch of a union, combined with the `type` beside the union."""
     if is_within(branch, owner) or branch.refuses_all:
         return branch
@@ -247,20 +247,20 @@ class _Meeting:
             if keyword in rest:
                 self.unions.append((keyword, rest.pop(keyword)))
         rest.pop("allOf", None)
-        own = all(self._keyword(node, keyword, value) for keyword, value in rest.items())
+        own = all(self._merge_keyword(node, keyword, value) for keyword, value in rest.items())
         return own and all(self.add(part) for part in node.get_subschemas("allOf"))
 
-    def _keyword(self, node: Node, keyword: str, value: Any) -> bool:
+    def _merge_keyword(self, node: Node, keyword: str, value: Any) -> bool:
         """Merge one keyword. False if that is not possible."""
         if keyword in ("const", "enum"):
-            keyword, value = "enum", values({keyword: value})
+            keyword, value = "enum", list_values({keyword: value})
         if keyword not in self.leaf:
             self.leaf[keyword] = value
             return keyword in TIGHTENED or keyword in _OTHERS
         mine = self.leaf[keyword]
         match keyword:
             case "type":
-                self.leaf[keyword] = _types(mine, value)
+                self.leaf[keyword] = _merge_types(mine, value)
             case "enum":
                 self.leaf[keyword] = [one for one in mine if any(is_equal(one, other) for other in value)]
             case "multipleOf" if isinstance(mine, int) and isinstance(value, int):
@@ -282,7 +282,7 @@ class _Meeting:
         """The merged schema; `None` if there is none."""
         if "enum" in self.leaf:
             constants = [value for value in self.leaf["enum"] if is_of_type(value, self.leaf)]
-            if any(BY_KIND[kind_of(value)] & self.leaf.keys() for value in constants):
+            if any(BY_KIND[get_kind(value)] & self.leaf.keys() for value in constants):
                 return None
             self.leaf = {"enum": constants}
         if self.leaf.get("type") == [] or self.leaf.get("enum") == []:
@@ -302,7 +302,7 @@ _UNWRITTEN: Final[int] = 10**MOST_DIGITS
 """Numbers from here on cannot be written in a schema."""
 
 
-def _types(one: Any, other: Any) -> list[str]:
+def _merge_types(one: Any, other: Any) -> list[str]:
     first, second = (value if is_array(value) else [value] for value in (one, other))
     both = [name for name in first if name in second]
     is_integer = ("number" in first and "integer" in second) or ("integer" in first and "number" in second)
@@ -328,14 +328,14 @@ def is_record(node: Node) -> bool:
     return node.reference is None and (not node.parts or "properties" in node.says or bool(node.fields))
 
 
-def body(node: Node) -> str | None:
+def find_body(node: Node) -> str | None:
     """The name of the record whose fields a variant adds to its tag; the first one if there are several."""
     return next((part.reference for part in node.parts if part.reference is not None), None)
 
 
-def base(node: Node) -> str | None:
+def find_base(node: Node) -> str | None:
     """The body that a record may extend: a record none of whose fields is changed; `None` if there is none."""
-    name = body(node)
+    name = find_body(node)
     if name is None or not is_record(node.schemas[name]):
         return None
     above = node.schemas[name]
@@ -343,6 +343,9 @@ def base(node: Node) -> str | None:
     is_kept = all(
         is_equal([node.schema for node in own[key]], [node.schema for node in nodes]) for key, nodes in theirs.items()
     )
+    undeclared = above.required - theirs.keys()  # a base has fields of these, too
+    if undeclared and not (undeclared.isdisjoint(own) and says_nothing(node.says.get("additionalProperties", True))):
+        return None
     return name if is_kept and node.required & set(theirs) == above.required & set(theirs) else None
 
 

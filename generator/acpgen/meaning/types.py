@@ -8,15 +8,15 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.errors import Fault
-from acpgen.input.equality import by_key, kind_of, to_integer
-from acpgen.input.expressions import expression
+from acpgen.input.equality import get_kind, index_by_key, to_integer
+from acpgen.input.expressions import translate_pattern
 from acpgen.input.faults import MALFORMED_KEYWORD
 from acpgen.input.schema_nodes import ALL_KINDS, OBJECTS, Node
-from acpgen.input.tagged_unions import is_of_type, values
+from acpgen.input.tagged_unions import is_of_type, list_values
 from acpgen.input.walk import ASSERTIONS, BY_KIND, is_object
 from acpgen.meaning.definition_order import list_references
 from acpgen.meaning.limits import OF_NUMBERS
-from acpgen.meaning.subsumption import are_apart, implies, is_idle, is_within, meet, narrowest, of_type
+from acpgen.meaning.subsumption import add_owner_type, are_apart, find_narrowest, implies, is_idle, is_within, meet
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Notes:
         )
 
 
-def type_of(notes: Notes, node: Node, *, is_definition: bool = False) -> ir.Type:
+def lower_type(notes: Notes, node: Node, *, is_definition: bool = False) -> ir.Type:
     """The type of a schema. `is_definition`: it is that of a definition, where a union can be marked as exclusive."""
     if not is_object(node.schema):
         return ir.Nothing() if node.refuses_all else ir.Anything()
@@ -58,18 +58,18 @@ def type_of(notes: Notes, node: Node, *, is_definition: bool = False) -> ir.Type
         return ir.Nothing()
     if "const" in node.says or "enum" in node.says:
         if node.demands - _OF_CONSTANTS and (met := meet([node])) is not None:
-            return type_of(notes, met, is_definition=is_definition)
+            return lower_type(notes, met, is_definition=is_definition)
         notes.leave(node, {"const", "enum", "type"}, node.kinds)
-        return _constants(notes, node)
-    own, unions = node.without(*_COMBINING), _unions(node)
+        return _lower_constants(notes, node)
+    own, unions = node.without(*_COMBINING), _list_unions(node)
     candidates = [
         *(node.make({keyword: [branch.schema for branch in branches]}, keyword) for keyword, branches in unions),
         *node.parts,
         own,
     ]
-    narrowest_index = narrowest(candidates)
+    narrowest_index = find_narrowest(candidates)
     if not all(implies(candidates[narrowest_index], one) for one in candidates) and (met := meet([node])) is not None:
-        return type_of(notes, met, is_definition=is_definition)
+        return lower_type(notes, met, is_definition=is_definition)
     for index, candidate in enumerate(candidates[:-1]):
         if index != narrowest_index and not implies(candidates[narrowest_index], candidate):
             notes.unenforced.append(candidate.at if candidate.at != node.at else f"{node.at}/$ref")
@@ -78,7 +78,7 @@ def type_of(notes: Notes, node: Node, *, is_definition: bool = False) -> ir.Type
     notes.leave(own, {"type"} if is_within(candidates[narrowest_index], own) else set(), node.kinds)
     if narrowest_index < len(unions):
         return _read_any_of(notes, node, *unions[narrowest_index], is_definition=is_definition)
-    return type_of(notes, candidates[narrowest_index], is_definition=is_definition)
+    return lower_type(notes, candidates[narrowest_index], is_definition=is_definition)
 
 
 def read_kind(notes: Notes, node: Node, kind: str) -> ir.Type:
@@ -90,23 +90,23 @@ def read_kind(notes: Notes, node: Node, kind: str) -> ir.Type:
         case "integer" | "number":
             return _number(notes, node, is_integer=kind == "integer")
         case "string":
-            return _string(notes, node)
+            return _lower_string(notes, node)
         case "array":
-            return _array(notes, node)
+            return _lower_array(notes, node)
         case "object":
             has_fields = bool(node.says.get("properties"))
             is_plain = not has_fields and not node.says.get("patternProperties")
             notes.leave(node, {"type", *(["additionalProperties"] if is_plain else [])}, OBJECTS)
-            return ir.Map(ir.Anything() if has_fields else extra(notes, node))
+            return ir.Map(ir.Anything() if has_fields else lower_extra(notes, node))
         case _:
             notes.faults.append(MALFORMED_KEYWORD(at=node.at, keyword="type", expected="a JSON type"))
             return ir.Nothing()
 
 
-def extra(notes: Notes, node: Node) -> ir.Type:
+def lower_extra(notes: Notes, node: Node) -> ir.Type:
     """The type of undeclared fields. With `patternProperties`, the union of all schemas that may apply to a field."""
     patterns, rest = node.get_subschema_map("patternProperties"), node.get_subschema("additionalProperties")
-    return _join_types(notes, [*patterns.values(), rest]) if patterns else type_of(notes, rest)
+    return _join_types(notes, [*patterns.values(), rest]) if patterns else lower_type(notes, rest)
 
 
 # --- JSON types ------------------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def _read_own(notes: Notes, node: Node) -> ir.Type:
         notes.leave(node, set())
         return ir.Anything()
     members = [read_kind(notes, node, name) for name in sorted(node.types, key="null".__eq__)]
-    return _union(members)
+    return _make_union(members)
 
 
 def _number(notes: Notes, node: Node, *, is_integer: bool) -> ir.Number:
@@ -134,8 +134,8 @@ def _count(node: Node, keyword: str) -> int | None:
     return to_integer(node.says[keyword]) if keyword in node.says else None
 
 
-def _string(notes: Notes, node: Node) -> ir.String:
-    is_checked = "pattern" in node.says and expression(node.says["pattern"]).is_checked
+def _lower_string(notes: Notes, node: Node) -> ir.String:
+    is_checked = "pattern" in node.says and translate_pattern(node.says["pattern"]).is_checked
     notes.leave(node, {"type", "minLength", "maxLength", *(["pattern"] if is_checked else [])}, frozenset({"string"}))
     return ir.String(
         min_length=_count(node, "minLength"),
@@ -146,7 +146,7 @@ def _string(notes: Notes, node: Node) -> ir.String:
     )
 
 
-def _array(notes: Notes, node: Node) -> ir.Array | ir.Tuple:
+def _lower_array(notes: Notes, node: Node) -> ir.Array | ir.Tuple:
     least, most = _count(node, "minItems"), _count(node, "maxItems")
     unique = node.says.get("uniqueItems") is True
     prefix, rest = node.get_subschemas("prefixItems")[:most], node.get_subschema("items")
@@ -156,15 +156,15 @@ def _array(notes: Notes, node: Node) -> ir.Array | ir.Tuple:
     handled = {"type", "minItems", "maxItems", "uniqueItems", *(["items"] if is_full or not prefix else [])}
     if not prefix:
         notes.leave(node, {*handled, "prefixItems"}, _ARRAYS)
-        return ir.Array(type_of(notes, rest), least, most, unique)
+        return ir.Array(lower_type(notes, rest), least, most, unique)
     if len(prefix) <= (least or 0) and (most is None or (least or 0) <= most):
         notes.leave(node, {*handled, "prefixItems", "items"}, _ARRAYS)
-        first = tuple(type_of(notes, one) for one in prefix)
-        return ir.Tuple(first, ir.Nothing() if is_full else type_of(notes, rest), least, most, unique)
+        first = tuple(lower_type(notes, one) for one in prefix)
+        return ir.Tuple(first, ir.Nothing() if is_full else lower_type(notes, rest), least, most, unique)
     judges = [*prefix, *([] if is_full else [rest])]
     if all(implies(judges[0], one) and implies(one, judges[0]) for one in judges[1:]):
         notes.leave(node, {*handled, "prefixItems", "items"}, _ARRAYS)
-        return ir.Array(type_of(notes, prefix[0]), least, most, unique)
+        return ir.Array(lower_type(notes, prefix[0]), least, most, unique)
     notes.leave(node, handled, _ARRAYS)  # entries may be missing at the end, which no type can say
     return ir.Array(_join_types(notes, judges), least, most, unique)
 
@@ -172,8 +172,8 @@ def _array(notes: Notes, node: Node) -> ir.Array | ir.Tuple:
 # --- constants and unions --------------------------------------------------------------------------------------------
 
 
-def _constants(notes: Notes, node: Node) -> ir.Type:
-    constants = values(node.says)
+def _lower_constants(notes: Notes, node: Node) -> ir.Type:
+    constants = list_values(node.says)
     assert constants is not None
     matching = [value for value in constants if is_of_type(value, node.says)]
     if any(isinstance(value, dict | list) for value in matching):
@@ -191,9 +191,9 @@ def _constants(notes: Notes, node: Node) -> ir.Type:
 
 def _widen_constants(constants: list[object]) -> ir.Type:
     """A type of all values that have the JSON type of one of the constants."""
-    kinds = {kind_of(value) for value in constants}
+    kinds = {get_kind(value) for value in constants}
     scalars = tuple(value for value in constants if isinstance(value, str | int | float))
-    return _union(
+    return _make_union(
         [
             *([ir.Constant(scalars)] if scalars else []),
             *([ir.Array(ir.Anything())] if "array" in kinds else []),
@@ -203,10 +203,10 @@ def _widen_constants(constants: list[object]) -> ir.Type:
     )
 
 
-def _unions(node: Node) -> list[tuple[str, list[Node]]]:
+def _list_unions(node: Node) -> list[tuple[str, list[Node]]]:
     """The unions directly in a schema; the `type` beside them is added to branches without one."""
     return [
-        (keyword, [of_type(branch, node) for branch in node.get_subschemas(keyword)])
+        (keyword, [add_owner_type(branch, node) for branch in node.get_subschemas(keyword)])
         for keyword in ("oneOf", "anyOf")
         if node.says.get(keyword)
     ]
@@ -214,23 +214,23 @@ def _unions(node: Node) -> list[tuple[str, list[Node]]]:
 
 def _read_any_of(notes: Notes, node: Node, keyword: str, branches: list[Node], *, is_definition: bool) -> ir.Type:
     before = len(notes.unenforced)
-    branch_types = [type_of(notes, branch) for branch in branches]
+    branch_types = [lower_type(notes, branch) for branch in branches]
     is_exact = len(notes.unenforced) == before and notes.are_exact(
         name for one in branch_types for name in list_references(one)
     )
-    types = _distinct(branch_types, flat=keyword == "anyOf")
+    types = _drop_duplicates(branch_types, flat=keyword == "anyOf")
     is_exclusive = keyword == "oneOf" and not are_apart(branches)
     is_flat = not any(isinstance(one, ir.AnyOf) for one in branch_types)  # in Python, `A | None | None` is `A | None`
     if is_exclusive and not (is_definition and is_exact and is_flat and len(types) == len(branch_types)):
         notes.unenforced.append(f"{node.at}/oneOf")  # a branch may take what it should not, or nobody could check it
         is_exclusive = False
-    return _union(types if is_exclusive else _with_constants_together(types), is_exclusive=is_exclusive)
+    return _make_union(types if is_exclusive else _with_constants_together(types), is_exclusive=is_exclusive)
 
 
 def _with_constants_together(types: list[ir.Type]) -> list[ir.Type]:
     """The types with all constants merged into one type, at the position of the first."""
     places = [index for index, one in enumerate(types) if isinstance(one, ir.Constant)]
-    constants = by_key(value for one in types if isinstance(one, ir.Constant) for value in one.values)
+    constants = index_by_key(value for one in types if isinstance(one, ir.Constant) for value in one.values)
     together = ir.Constant(tuple(constants.values()))
     return [together if index in places else one for index, one in enumerate(types) if index not in places[1:]]
 
@@ -238,18 +238,18 @@ def _with_constants_together(types: list[ir.Type]) -> list[ir.Type]:
 def _join_types(notes: Notes, nodes: list[Node]) -> ir.Type:
     """The union of the types of several schemas, for a keyword that is itself recorded as unenforced."""
     before = len(notes.unenforced)
-    types = _distinct([type_of(notes, node) for node in nodes], flat=True)
+    types = _drop_duplicates([lower_type(notes, node) for node in nodes], flat=True)
     del notes.unenforced[before:]
-    return ir.Anything() if ir.Anything() in types else _union(types)
+    return ir.Anything() if ir.Anything() in types else _make_union(types)
 
 
-def _union(types: list[ir.Type], *, is_exclusive: bool = False) -> ir.Type:
+def _make_union(types: list[ir.Type], *, is_exclusive: bool = False) -> ir.Type:
     if len(types) < 2:
         return types[0] if types else ir.Nothing()
     return ir.AnyOf(tuple(types), exclusive=is_exclusive)
 
 
-def _distinct(types: list[ir.Type], *, flat: bool) -> list[ir.Type]:
+def _drop_duplicates(types: list[ir.Type], *, flat: bool) -> list[ir.Type]:
     """The types without duplicates and without those that have no value, null last."""
     parts = [part for one in types for part in (one.types if flat and isinstance(one, ir.AnyOf) else (one,))]
     once = {repr(part): part for part in parts}  # in Python, 1 and true are equal

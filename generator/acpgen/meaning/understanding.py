@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from acpgen.files.cache import NO_CACHE, Cache, find_or_make, place_key
+from acpgen.files.cache import NO_CACHE, Cache, find_or_make, make_place_key
 
 if TYPE_CHECKING:
     from acpgen import ir
@@ -44,11 +44,11 @@ def understand(
             return lower(bundled, keep_unknown=keep_unknown), bundled
 
     how = repr((sorted(names.items()), sorted(shared), keep_unknown, methods))
-    return find_or_make(cache, protocol.inputs(), make, _records, place_key(Path(protocol.name), how))
+    return find_or_make(cache, protocol.list_inputs(), make, _list_records, make_place_key(Path(protocol.name), how))
 
 
 @functools.cache
-def _records() -> Mapping[str, type]:
+def _list_records() -> Mapping[str, type]:
     """The classes that a cached result consists of, by name."""
     from acpgen import errors, ir
     from acpgen.bundle import bundle

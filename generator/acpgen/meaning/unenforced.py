@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from acpgen.errors import count_noun
-from acpgen.input.drafts import as_written
-from acpgen.input.expressions import expression, patterns_of
-from acpgen.input.walk import leading_to, reachable, references
+from acpgen.input.drafts import find_written_place
+from acpgen.input.expressions import list_patterns, translate_pattern
+from acpgen.input.walk import find_reachable, find_sources, list_references
 from acpgen.meaning.definition_order import references as types_of
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ FEW: Final = 8
 """The maximum number of reported places."""
 
 
-def gaps(protocol: ir.Protocol, bundle: Bundle) -> Gaps:
+def find_gaps(protocol: ir.Protocol, bundle: Bundle) -> Gaps:
     """The unenforced keywords of the definitions of a protocol, as places in the schema files; definitions without any are omitted."""
     return {
-        name: {as_written(place, bundle.sources): gap for place, gap in places.items()}
+        name: {find_written_place(place, bundle.sources): gap for place, gap in places.items()}
         for name, places in find_unchecked(protocol, bundle).items()
     }
 
@@ -39,30 +39,30 @@ def find_unchecked(protocol: ir.Protocol, bundle: Bundle) -> Mapping[str, Mappin
     omitted.
     """
     candidates = {name: one for name, one in protocol.definitions.items() if one.unenforced}
-    judged = {name: _judging(one, bundle) for name, one in candidates.items()}
-    referred = {name: dict.fromkeys(references(schema)) for name, schema in bundle.definitions.items()}
-    met = reachable(judged.values(), referred.__getitem__)
+    judged = {name: _find_judging(one, bundle) for name, one in candidates.items()}
+    referred = {name: dict.fromkeys(list_references(schema)) for name, schema in bundle.definitions.items()}
+    met = find_reachable(judged.values(), referred.__getitem__)
     gaps = {
         name: {
             at: gap
-            for pattern, at in patterns_of(bundle.definitions[name], bundle.origins[name])
-            if (gap := expression(pattern).gap)
+            for pattern, at in list_patterns(bundle.definitions[name], bundle.origins[name])
+            if (gap := translate_pattern(pattern).gap)
         }
         for name in met
     }
 
     def find_unchecked_types(name: str) -> Mapping[str, str]:
-        reachable_types = reachable(
+        reachable_types = find_reachable(
             [name], lambda one: types_of(protocol.definitions[one]) if one in protocol.definitions else ()
         )
-        beyond = reachable([judged[name]], referred.__getitem__).keys() - (reachable_types.keys() - {name})
+        beyond = find_reachable([judged[name]], referred.__getitem__).keys() - (reachable_types.keys() - {name})
         return {at: gap for one in met if one in {judged[name], *beyond} for at, gap in gaps[one].items()}
 
-    doubtful = leading_to([name for name, places in gaps.items() if places], referred)
+    doubtful = find_sources([name for name, places in gaps.items() if places], referred)
     return {name: places for name in candidates if judged[name] in doubtful and (places := find_unchecked_types(name))}
 
 
-def _judging(definition: ir.Definition, bundle: Bundle) -> str:
+def _find_judging(definition: ir.Definition, bundle: Bundle) -> str:
     """The definition in the bundle against which values of a definition are validated; for a synthesised record, that of its union."""
     if definition.name in bundle.definitions:
         return definition.name

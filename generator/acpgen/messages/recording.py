@@ -21,7 +21,7 @@ from jiter import from_json
 
 from acpgen.errors import Faults
 from acpgen.input.faults import NOT_FOUND, UNREADABLE
-from acpgen.input.load import place
+from acpgen.input.load import display_path
 from acpgen.input.walk import is_object
 from acpgen.messages.faults import NOT_CREATED
 
@@ -36,9 +36,9 @@ def open_recording(path: Path) -> BufferedReader:
     try:
         return path.open("rb")
     except FileNotFoundError:
-        raise Faults([NOT_FOUND(at=place(path))]) from None
+        raise Faults([NOT_FOUND(at=display_path(path))]) from None
     except (OSError, ValueError) as error:
-        raise Faults([UNREADABLE(at=place(path), reason=describe_reason(error))]) from None
+        raise Faults([UNREADABLE(at=display_path(path), reason=describe_reason(error))]) from None
 
 
 @contextlib.contextmanager
@@ -47,7 +47,7 @@ def create_recording(path: Path) -> Generator[BinaryIO]:
     try:
         file = path.open("wb", buffering=1 << 20)
     except (OSError, ValueError) as error:
-        raise Faults([NOT_CREATED(at=place(path), reason=describe_reason(error))]) from None
+        raise Faults([NOT_CREATED(at=display_path(path), reason=describe_reason(error))]) from None
     try:
         yield file
     finally:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from acpgen.errors import Faults
-from acpgen.input.load import place
+from acpgen.input.load import display_path
 from acpgen.messages.faults import NOT_CREATED
 from acpgen.messages.recording import describe_reason
 
@@ -39,9 +39,9 @@ class Tape:
             self._begin(path)
         except FileExistsError:
             reason = "it is there already, and a recording is never written over another file or through a link"
-            raise Faults([NOT_CREATED(at=place(path), reason=reason)]) from None
+            raise Faults([NOT_CREATED(at=display_path(path), reason=reason)]) from None
         except (OSError, ValueError) as error:
-            raise Faults([NOT_CREATED(at=place(path), reason=describe_reason(error))]) from None
+            raise Faults([NOT_CREATED(at=display_path(path), reason=describe_reason(error))]) from None
 
     def write(self, line: bytes) -> None:
         """Write a whole line."""
@@ -57,7 +57,7 @@ class Tape:
         if not self._number:
             return ""
         removal_note = f"; {self._removed} older were removed" if self._removed else ""
-        return f"The recording is {', '.join(place(path) for path, _ in self._made)}{removal_note}."
+        return f"The recording is {', '.join(display_path(path) for path, _ in self._made)}{removal_note}."
 
     def flush(self) -> None:
         """Flush what is written so far, so that it can be read and survives the process."""

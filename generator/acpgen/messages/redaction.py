@@ -143,16 +143,18 @@ class Redactor:
         self._secret = re.compile("|".join((shapes, *(f"(?:{each})" for each in patterns))), re.DOTALL)
         self._protocols = cache(lambda: tuple(protocols()))
         self._schemas = _Schemas()
-        self._constants = cache(lambda: frozenset(self._schemas.constants(one.schema for one in self._protocols())))
+        self._constants = cache(
+            lambda: frozenset(self._schemas.list_constants(one.schema for one in self._protocols()))
+        )
         self._open: dict[tuple[str, str], str] = {}
 
-    def line(self, sender: str, line: bytes) -> bytes:
+    def redact_line(self, sender: str, line: bytes) -> bytes:
         """Redact one line. A line that is not JSON is removed completely, since its content is unknown."""
         if not line.strip():
             return line
         try:
             message = json.loads(line, object_pairs_hook=_Pairs, parse_int=_Number, parse_float=_Number)
-            return "".join(_write_value(self._message(sender, message))).encode("utf-8", "surrogatepass")
+            return "".join(_write_value(self._redact_message(sender, message))).encode("utf-8", "surrogatepass")
         except ValueError:
             return f"[redacted: {len(line)} bytes that are no JSON]".encode()
         except RecursionError:
@@ -160,28 +162,31 @@ class Redactor:
 
     # --- envelopes ---
 
-    def _message(self, sender: str, message: Any) -> Any:
+    def _redact_message(self, sender: str, message: Any) -> Any:
         if is_array(message):
-            return [self._message(sender, each) for each in message]
+            return [self._redact_message(sender, each) for each in message]
         if not isinstance(message, _Pairs):
-            return self._value(message, [])
-        params, result = self._payloads(sender, message)
+            return self._redact_value(message, [])
+        params, result = self._find_payloads(sender, message)
         places = {"params": params, "result": result}
         return _Pairs(
-            [(self._name(key), self._member(key, value, places.get(key, []))) for key, value in message.items]
+            [
+                (self._redact_name(key), self._redact_member(key, value, places.get(key, [])))
+                for key, value in message.items
+            ]
         )
 
-    def _member(self, key: str, value: Any, places: list[_Place]) -> Any:
+    def _redact_member(self, key: str, value: Any, places: list[_Place]) -> Any:
         """Redact one member of an envelope."""
         if _is_text(value) and key in ("id", "method", "jsonrpc"):
             stays = value == "2.0" if key == "jsonrpc" else key == "id" or self._is_word(value.removeprefix("$/"))
             return self._redact_secret(value) if stays else REDACTED
-        return self._value(value, places, key, is_secret=_is_secret(key))
+        return self._redact_value(value, places, key, is_secret=_is_secret(key))
 
-    def _payloads(self, sender: str, message: _Pairs) -> tuple[list[_Place], list[_Place]]:
+    def _find_payloads(self, sender: str, message: _Pairs) -> tuple[list[_Place], list[_Place]]:
         """The schemas of the params and the result of a message; unknown if its method or id is given twice."""
         methods = [value for key, value in message.items if key == "method"]
-        numbers = {_parse_number(value) for key, value in message.items if key == "id"}
+        numbers = {_make_key(value) for key, value in message.items if key == "id"}
         if methods:
             method = methods[0] if len(methods) == 1 and _is_text(methods[0]) else ""
             for number in numbers:
@@ -190,12 +195,14 @@ class Redactor:
                     self._open[awaited] = ""
                 elif len(self._open) < MOST_OPEN:
                     self._open[awaited] = method if len(numbers) == 1 else ""
-            return self._payload(method, "params", is_request=bool(numbers)), []
+            return self._find_payload(method, "params", is_request=bool(numbers)), []
         asker = "agent" if sender == "client" else "client"
         request_methods = {self._open.pop((asker, number), "") for number in numbers}
-        return [], self._payload(request_methods.pop(), "result", is_request=True) if len(request_methods) == 1 else []
+        return [], self._find_payload(request_methods.pop(), "result", is_request=True) if len(
+            request_methods
+        ) == 1 else []
 
-    def _payload(self, method: str, part: str, *, is_request: bool) -> list[_Place]:
+    def _find_payload(self, method: str, part: str, *, is_request: bool) -> list[_Place]:
         rows = ((one, one.route(method, is_request=is_request)) for one in self._protocols())
         definition_names = ((one, getattr(row, part)) for one, row in rows if row is not None)
         return [
@@ -206,27 +213,27 @@ class Redactor:
 
     # --- values ---
 
-    def _value(self, value: Any, places: list[_Place], key: str = "", *, is_secret: bool = False) -> Any:
+    def _redact_value(self, value: Any, places: list[_Place], key: str = "", *, is_secret: bool = False) -> Any:
         """Redact a value that the schemas of `places` describe; without any, its meaning is unknown. `is_secret`: it is below the name
         of a secret.
         """
         if isinstance(value, _Pairs):
-            return self._object(value, places, is_secret=is_secret)
+            return self._redact_object(value, places, is_secret=is_secret)
         if is_array(value):
             if not places and value and all(isinstance(each, _Number) for each in value):
                 return [_Number("0")] * len(value)  # bytes
-            leaves = self._schemas.leaves(places)
+            leaves = self._schemas.find_leaves(places)
             inner = [leaf._replace(schema=leaf.schema["items"]) for leaf in leaves if "items" in leaf.schema]
-            return [self._value(each, inner, key, is_secret=is_secret) for each in value]
+            return [self._redact_value(each, inner, key, is_secret=is_secret) for each in value]
         if _is_text(value):
-            return self._text(value, places, key)
+            return self._redact_text(value, places, key)
         return _Number("0") if is_secret and isinstance(value, _Number) else value
 
-    def _object(self, value: _Pairs, places: list[_Place], *, is_secret: bool) -> _Pairs:
+    def _redact_object(self, value: _Pairs, places: list[_Place], *, is_secret: bool) -> _Pairs:
         members = dict(value.items)
         if len(members) < len(value.items):
             places = []
-        described = self._schemas.leaves(places, members)
+        described = self._schemas.find_leaves(places, members)
         uses: dict[str, int] = {}
         items: list[tuple[str, Any]] = []
         for key, one in value.items:
@@ -236,19 +243,22 @@ class Redactor:
                 if (schema := _find_property(place.schema, key)) is not None
             ]
             is_declared = any(key in place.schema.get("properties", ()) for place in described)
-            name = key if is_declared else self._name(key)
+            name = key if is_declared else self._redact_name(key)
             if name != key:
                 uses[name] = uses.get(name, 0) + 1
                 name = name if uses[name] == 1 else f"[redacted {uses[name]}]"
             items.append(
-                (name, self._value(one, inner, key, is_secret=is_secret or (not is_declared and _is_secret(key))))
+                (
+                    name,
+                    self._redact_value(one, inner, key, is_secret=is_secret or (not is_declared and _is_secret(key))),
+                )
             )
         return _Pairs(items)
 
-    def _text(self, value: str, places: list[_Place], key: str) -> str:
+    def _redact_text(self, value: str, places: list[_Place], key: str) -> str:
         if not places:
             return value if (key, value) in self._constants() else REDACTED
-        leaves = self._schemas.leaves(places)
+        leaves = self._schemas.find_leaves(places)
         constants = {one for leaf in leaves for one in _list_values(leaf.schema)}
         if value in constants:
             return value
@@ -279,7 +289,7 @@ class Redactor:
     def _is_word(self, value: str) -> bool:
         return len(value) <= LONGEST_WORD and WORD.fullmatch(value) is not None and OPAQUE.search(value) is None
 
-    def _name(self, name: str) -> str:
+    def _redact_name(self, name: str) -> str:
         """Redact the name of a member that no schema declares."""
         is_name = (not name or NAME.fullmatch(name) is not None) and OPAQUE.search(name) is None
         return self._redact_secret(name) if is_name else REDACTED
@@ -299,7 +309,7 @@ class _Schemas:
     def __init__(self) -> None:
         self._any: _Memo = {}
 
-    def leaves(self, places: Iterable[_Place], members: Mapping[str, Any] | None = None) -> Sequence[_Place]:
+    def find_leaves(self, places: Iterable[_Place], members: Mapping[str, Any] | None = None) -> Sequence[_Place]:
         """The leaf schemas of a value. `members` are those of an object, whose constants rule out branches; for other types nothing is
         ruled out.
         """
@@ -340,7 +350,7 @@ class _Schemas:
             for inner in possible:
                 leaves |= inner
             if branches and not possible:
-                unknown = place._replace(schema={"properties": self._tags(branches)})
+                unknown = place._replace(schema={"properties": self._find_tags(branches)})
                 leaves[id(unknown.schema)] = unknown
         return leaves
 
@@ -348,7 +358,7 @@ class _Schemas:
         """Whether a member of an object is none of the constants that a schema allows."""
         for name, schema in place.schema.get("properties", {}).items():
             if _is_text(members.get(name)):
-                leaves = self.leaves([_Place(schema, place.root, place.definition, name)])
+                leaves = self.find_leaves([_Place(schema, place.root, place.definition, name)])
                 values = {value for leaf in leaves for value in _list_values(leaf.schema)}
                 is_open = any(
                     "string" in _list_types(leaf.schema) and not list(_list_values(leaf.schema)) for leaf in leaves
@@ -357,16 +367,16 @@ class _Schemas:
                     return True
         return False
 
-    def _tags(self, branches: Iterable[_Place]) -> dict[str, Any]:
+    def _find_tags(self, branches: Iterable[_Place]) -> dict[str, Any]:
         """The members that discriminate the branches of a union, for an object that matches none of them."""
         tags: dict[str, set[str]] = {}
-        for leaf in self.leaves(branches):
+        for leaf in self.find_leaves(branches):
             for name, schema in leaf.schema.get("properties", {}).items():
                 if is_object(schema) and (values := set(_list_values(schema))):
                     tags.setdefault(name, set()).update(values)
         return {name: {"enum": sorted(values)} for name, values in tags.items()}
 
-    def constants(self, roots: Iterable[Any]) -> Iterator[tuple[str, str]]:
+    def list_constants(self, roots: Iterable[Any]) -> Iterator[tuple[str, str]]:
         """Yield each member with the strings that some schema gives it as a constant."""
         for root in roots:
             waiting = [root]
@@ -378,7 +388,7 @@ class _Schemas:
                     waiting += schema.values()
                     members = schema.get("properties")
                     for name, member in members.items() if is_object(members) else ():
-                        for leaf in self.leaves([_Place(member, root, "", name)]):
+                        for leaf in self.find_leaves([_Place(member, root, "", name)]):
                             yield from ((name, value) for value in _list_values(leaf.schema))
 
 
@@ -426,7 +436,7 @@ def _is_secret(name: str) -> bool:
     return is_key or not SECRET_WORDS.isdisjoint(words)
 
 
-def _parse_number(value: Any) -> str:
+def _make_key(value: Any) -> str:
     """The key of an id. Equal numbers have the same key: a peer may answer `1.0` with `1`."""
     if isinstance(value, _Number):
         return f"number {float(value)!r}"

@@ -151,7 +151,7 @@ class Splitter:
         self._framed: dict[str, Headers | None] = {}
         self._longest = longest
 
-    def messages(self, chunk: Chunk) -> Generator[tuple[str, bytes | str]]:
+    def split_messages(self, chunk: Chunk) -> Generator[tuple[str, bytes | str]]:
         """Yield the messages that a chunk completes; blank lines only if they are kept."""
         if chunk.data is None:
             self._parts.clear()
@@ -164,9 +164,11 @@ class Splitter:
         if chunk.sender not in self._framed and not self._is_told_apart(chunk.sender, buffer):
             return
         headers = self._framed.get(chunk.sender)
-        yield from self._lines(chunk, buffer) if headers is None else self._read_body(chunk.sender, buffer, headers)
+        yield from (
+            self._split_lines(chunk, buffer) if headers is None else self._read_body(chunk.sender, buffer, headers)
+        )
 
-    def flush_rest_rest(self) -> Generator[tuple[str, bytes | str]]:
+    def flush_rest(self) -> Generator[tuple[str, bytes | str]]:
         """Yield what remains at the end without a line end."""
         for sender, buffer in self._parts.items():
             if sender in self._broken:
@@ -200,7 +202,7 @@ class Splitter:
                     self._broken.add(sender)
                 yield sender, f"{frame}{_AND_LOST.format(sender) if frame.is_last else ''}"
 
-    def _lines(self, chunk: Chunk, buffer: bytearray) -> Generator[tuple[str, bytes | str]]:
+    def _split_lines(self, chunk: Chunk, buffer: bytearray) -> Generator[tuple[str, bytes | str]]:
         if chunk.data is not None and b"\n" not in chunk.data and len(buffer) <= self._longest:
             return
         *whole, rest = buffer.split(b"\n")
@@ -239,7 +241,7 @@ class Watcher:
         """Observe the messages that a chunk completes."""
         if self._monitor is None:
             self._monitor = self._make()
-        for sender, line in self._splitter.messages(chunk):
+        for sender, line in self._splitter.split_messages(chunk):
             if isinstance(line, str):
                 self._lose(self._monitor, line)
             elif line.strip():
@@ -251,7 +253,7 @@ class Watcher:
         """Observe the rest at the end."""
         if self._monitor is None:
             return
-        for sender, line in self._splitter.flush_rest_rest():
+        for sender, line in self._splitter.flush_rest():
             if isinstance(line, str):
                 self._lose(self._monitor, line)
             else:
@@ -300,7 +302,7 @@ class Recorder:
     def take(self, chunk: Chunk) -> None:
         """Write the messages that a chunk completes."""
         at = datetime.fromtimestamp(chunk.at, UTC).isoformat(timespec="milliseconds")
-        for sender, line in self._splitter.messages(chunk):
+        for sender, line in self._splitter.split_messages(chunk):
             self._file.write(self._record(sender, line, at))
 
     def flush(self) -> None:
@@ -310,7 +312,7 @@ class Recorder:
     def finish(self) -> None:
         """Write the rest at the end."""
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        for sender, line in self._splitter.flush_rest_rest():
+        for sender, line in self._splitter.flush_rest():
             self._file.write(self._record(sender, line, at))
         self._file.flush()
 

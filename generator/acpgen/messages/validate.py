@@ -139,7 +139,7 @@ class _Open:
     def answer(self, asker: str, id_: object) -> str | None:
         return self.methods.pop((asker, _make_key(id_)), None)
 
-    def askers(self, id_: object, sides: Iterable[str]) -> list[str]:
+    def list_askers(self, id_: object, sides: Iterable[str]) -> list[str]:
         return [side for side in sides if (side, _make_key(id_)) in self.methods]
 
 
@@ -198,9 +198,9 @@ def judge_lines(
         if message.is_handshake:
             is_named = embedded.versions.is_named(message.version, protocols)
             judges = () if is_named or embedded.versions.is_unknown(message.version, protocols) else judges
-        verdict = message.verdict(spoken or strict, line)
-        if any(message.verdict(other, line).is_valid != verdict.is_valid for other in judges[1:]):
-            verdict = replace(_find_envelope(verdict), note=embedded.versions.unclear(protocols))
+        verdict = message.make_verdict(spoken or strict, line)
+        if any(message.make_verdict(other, line).is_valid != verdict.is_valid for other in judges[1:]):
+            verdict = replace(_find_envelope(verdict), note=embedded.versions.describe_disagreement(protocols))
         if spoken is None and (message.is_agreed or not verdict.is_valid):  # what is wrong here may be right there
             verdict = replace(_find_envelope(verdict), note=embedded.versions.NO_SCHEMA)
         more = _find_difference(message, protocols) if fixed else ()
@@ -243,7 +243,7 @@ class _Message:
         self.version: object = None
         self.kind = _find_kind(value)
         self._methods: dict[int, str | None] = {}
-        speaker = sender or self._sender(judges, sides)
+        speaker = sender or self._find_sender(judges, sides)
         self.sender = speaker or sides[0]
         self.peer = sides[1] if self.sender == sides[0] else sides[0]
         self.askers = (self.peer,) if speaker else sides
@@ -259,7 +259,7 @@ class _Message:
             body = value.get("result" if self.kind == "result" else "params")
             self.version = body.get("protocolVersion") if is_object(body) else None
 
-    def _sender(self, judges: Sequence[Strict], sides: tuple[str, ...]) -> str | None:
+    def _find_sender(self, judges: Sequence[Strict], sides: tuple[str, ...]) -> str | None:
         """Who must have sent it; `None` if both sides may have."""
         for item in self.value if is_array(self.value) else [self.value]:
             kind, other = _find_kind(item), None
@@ -267,7 +267,7 @@ class _Message:
                 routes = [strict.route(item["method"], is_request=kind == "request") for strict in judges]
                 other = next((route.side for route in routes if route is not None and route.side in sides), None)
             elif kind in ("result", "error"):
-                askers = self.open.askers(item.get("id"), sides)
+                askers = self.open.list_askers(item.get("id"), sides)
                 other = askers[0] if len(askers) == 1 else None
             if other is not None:
                 return next(side for side in sides if side != other)
@@ -275,7 +275,7 @@ class _Message:
 
     def _find_requesters(self, item: Mapping[str, Any]) -> list[str]:
         """The sides that may have sent the request of this response."""
-        return self.open.askers(item.get("id"), self.askers)
+        return self.open.list_askers(item.get("id"), self.askers)
 
     @property
     def is_handshake(self) -> bool:
@@ -287,7 +287,7 @@ class _Message:
         """Whether it names the negotiated version, and so belongs to that version itself."""
         return self.is_handshake and self.kind == "result"
 
-    def verdict(self, strict: Strict | None, line: Line) -> LineVerdict:
+    def make_verdict(self, strict: Strict | None, line: Line) -> LineVerdict:
         name = (line.number, self.sender, self.kind, self.method)
         if strict is None:
             return LineVerdict(*name, note=embedded.versions.NO_SCHEMA, end=line.end)
@@ -303,7 +303,7 @@ class _Message:
 
     def _find_answered_method(self, id_: object) -> str | None:
         """The method of the request that an item of a batch answers."""
-        if len(self.open.askers(id_, self.askers)) == 1:
+        if len(self.open.list_askers(id_, self.askers)) == 1:
             self._methods[_make_key(id_)] = self.open.answer(self.peer, id_)
         return self._methods.get(_make_key(id_))
 
@@ -313,10 +313,10 @@ class _Message:
             reasons = [("", self.value)]
         else:
             reasons = [(f"/{index}", item) for index, item in enumerate(self.value)] if strict.contract.batch else []
-        by_place = {f"{at}/method": self._reason(strict, item) for at, item in reasons}
+        by_place = {f"{at}/method": self._explain_unjudged(strict, item) for at, item in reasons}
         return {place: reason for place, reason in by_place.items() if reason}
 
-    def _reason(self, strict: Strict, item: Any) -> str:
+    def _explain_unjudged(self, strict: Strict, item: Any) -> str:
         kind, method = _find_kind(item), ""
         if kind in ("request", "notification"):
             method = item["method"]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import config, embedded
 from acpgen.config import protocols
-from acpgen.errors import Faults, did_you_mean
-from acpgen.files.cache import NO_CACHE, Cache, user_cache
+from acpgen.errors import Faults, suggest_name
+from acpgen.files.cache import NO_CACHE, Cache, find_user_cache
 from acpgen.input.complexity import require_few_ways
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.load import NO_REFERENCES, Documents, References, load
@@ -41,7 +41,7 @@ def find(protocol: str, references: References = NO_REFERENCES) -> Documents:
         return load(folder, name=protocol, references=references)
     if Path(protocol).exists():
         return load(Path(protocol), references=references)
-    hint = did_you_mean(protocol, protocols.names())
+    hint = suggest_name(protocol, protocols.list_names())
     raise Faults([UNKNOWN_NAME(at="--protocol", kind="protocol", name=protocol, hint=hint)])
 
 
@@ -54,15 +54,15 @@ def read_strict(documents: Documents, methods: Profile | None = None, cache: Cac
 
 def make_strict(protocol: ir.Protocol, bundle: Bundle) -> Strict:
     """The strict validator of a protocol that is understood. Raises `Faults`."""
-    from acpgen.meaning.contract import method_row, protocol_row
+    from acpgen.meaning.contract import make_method_row, make_protocol_row
 
     if protocol.envelope == "dap":
         reason = "its messages have the frames of the Debug Adapter Protocol"
         remedy = "Judge values by the schema: messages of other frames than JSON-RPC's are not read"
         raise Faults([UNSUPPORTED(at=protocol.name, subject="the verdict on messages", reason=reason, remedy=remedy)])
     require_few_ways(bundle.definitions, bundle.origins)
-    schema = with_decimals({**bundle.schema, "x-protocol": protocol_row(protocol, bundle)})
-    rows = [embedded.contract.Method(**method_row(method)) for method in protocol.methods]
+    schema = with_decimals({**bundle.schema, "x-protocol": make_protocol_row(protocol, bundle)})
+    rows = [embedded.contract.Method(**make_method_row(method)) for method in protocol.methods]
     return embedded.strict.Strict(rows, embedded.module_registry.SchemaModule("", lambda: schema))
 
 
@@ -76,7 +76,7 @@ def read_versions(
     by_version: dict[object, str] = {}
     validators: list[Strict] = []
     for name in names or ACP:
-        validators.append(read_strict(find(name, references), methods or _find_profile(name), user_cache()))
+        validators.append(read_strict(find(name, references), methods or _find_profile(name), find_user_cache()))
         _require_two_peers(validators[-1], name)
         first, other = validators[0].contract, validators[-1].contract
         if first.peers != other.peers:
@@ -97,7 +97,7 @@ def _find_profile(name: str) -> Profile | None:
         project = config.find(Path.cwd())
     except (Faults, OSError):
         return None
-    return project.profile(name) if name in project.protocols else None
+    return project.read_profile(name) if name in project.protocols else None
 
 
 def _require_two_peers(strict: Strict, name: str) -> None:
@@ -130,7 +130,7 @@ def _find_channels(names: Iterable[str]) -> Iterator[Strict]:
     for name in names:
         family, slash, version = name.rpartition("/")
         if slash and not family.endswith("/unstable"):
-            channel = _find_channel(f"{family}/unstable/{version}", protocols.folders())
+            channel = _find_channel(f"{family}/unstable/{version}", protocols.list_folders())
             if channel is not None:
                 yield channel
 
@@ -140,7 +140,7 @@ def _find_channel(name: str, roots: tuple[Path, ...]) -> Strict | None:
     """The validator of a channel, built once per process; `roots` are the folders with protocols."""
     del roots
     with contextlib.suppress(Faults):
-        return read_strict(find(name), cache=user_cache())
+        return read_strict(find(name), cache=find_user_cache())
     return None
 
 

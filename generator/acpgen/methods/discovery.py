@@ -24,12 +24,12 @@ from acpgen.methods.payload_locations import (
     get_written_name,
     is_optional_result,
     is_same,
-    one_of,
+    make_union,
     says_nothing,
 )
 from acpgen.methods.profile import FRAMES, Kind, Profile, Rule
 from acpgen.naming.identifiers import class_name
-from acpgen.pointers import plain_pointer
+from acpgen.pointers import write_plain_pointer
 
 Match: TypeAlias = tuple[Rule, Sequence[Message], Sequence[Message]]
 """A rule, its messages, and those of them that no earlier rule finds."""
@@ -82,11 +82,11 @@ class Calls:
     sides: tuple[ir.Side, ...] = ()
 
 
-def with_alternatives(definitions: dict[str, Schema], origins: dict[str, str], profile: Profile) -> None:
+def add_alternatives(definitions: dict[str, Schema], origins: dict[str, str], profile: Profile) -> None:
     """Add the unions that a profile defines, if the schema has all of their members and no definition of the union's name."""
     for name, members in profile.alternatives.items():
         if name not in definitions and all(member in definitions for member in members):
-            definitions[name] = one_of(members)
+            definitions[name] = make_union(members)
             origins[name] = origins[members[0]]
 
 
@@ -101,7 +101,7 @@ def find_calls(schemas: Schemas, profile: Profile) -> Calls:
     return calls
 
 
-def payloads(calls: Calls) -> Mapping[str, tuple[str, ...]]:
+def list_payloads(calls: Calls) -> Mapping[str, tuple[str, ...]]:
     """The places of payloads inside definitions, each with candidate names."""
     names_by_place: dict[str, tuple[str, ...]] = {}
     for call in calls.calls:
@@ -177,22 +177,22 @@ class _Finder:
         messages: dict[Node, Message] = {}
         matches: list[Match] = []
         for rule in profile.rules:
-            rule_messages = list(self._messages(rule))
+            rule_messages = list(self._list_messages(rule))
             own = [message for message in rule_messages if message.place not in messages]
             messages.update({message.place: message for message in own})
             matches.append((rule, rule_messages, own))
         order = {name: index for index, name in enumerate(self.schemas)}
         numbers = {place: tuple(int(key) for key in place.keys if key.isdecimal()) for place in messages}
         ordered = sorted(messages.values(), key=lambda one: (order[one.place.owner], numbers[one.place]))
-        senders = self._senders(messages)
-        calls, senders_of, doubled = self._calls(ordered, senders)
+        senders = self._find_senders(messages)
+        calls, senders_of, doubled = self._find_calls(ordered, senders)
         for (name, kind), call in calls.items():
-            others = [side for side in self._sides(senders) if side not in senders_of[name, kind]]
+            others = [side for side in self._find_sides(senders) if side not in senders_of[name, kind]]
             is_known = len(senders_of[name, kind]) == 1 and len(others) == 1
             calls[name, kind] = replace(call, side=call.side or (others[0] if is_known else "both"))
         unsent = [name for name, kind in calls if calls[name, kind].side == "both" and not senders_of[name, kind]]
         for name, entry in profile.listed.items():
-            params, result = map(self.read.payload, (entry.params, entry.result))
+            params, result = map(self.read.find_payload, (entry.params, entry.result))
             message_at = params or result or next(iter(self.schemas.values()))
             side = entry.side or profile.handled.get(name, "both")
             calls[name, entry.kind] = Call(name, entry.kind, side, message_at, params, result)
@@ -201,18 +201,18 @@ class _Finder:
         unused = [*_find_unused(self.read, matches, names)] if profile.at else []
         gaps = Gaps(
             doubled=tuple(doubled),
-            unbound=tuple(self._unbound(messages, names)),
+            unbound=tuple(self._find_unbound(messages, names)),
             unsent=tuple(dict.fromkeys(unsent)),
             beyond=tuple(text for message in ordered for text in self._list_extra_members(message)),
             unmatched=tuple(
-                UNUSED_RULE(at=f"{profile.at}#{plain_pointer(*keys)}", what_for=why) for keys, why in unused
+                UNUSED_RULE(at=f"{profile.at}#{write_plain_pointer(*keys)}", what_for=why) for keys, why in unused
             ),
         )
         if profile.unmatched == "refused" and gaps.unmatched:
             raise Faults(gaps.unmatched)
-        return Calls(tuple(calls.values()), gaps, self._sides(senders))
+        return Calls(tuple(calls.values()), gaps, self._find_sides(senders))
 
-    def _calls(
+    def _find_calls(
         self, ordered: Sequence[Message], senders: Mapping[Node, set[ir.Side]]
     ) -> tuple[dict[tuple[str, Kind], Call], dict[tuple[str, Kind], set[ir.Side]], list[str]]:
         """The calls by name and kind, the senders of each according to unions, and the places of omitted messages.
@@ -245,10 +245,12 @@ class _Finder:
 
     # --- gaps ---
 
-    def _unbound(self, messages: Mapping[Node, Message], methods: set[str]) -> Iterator[str]:
+    def _find_unbound(self, messages: Mapping[Node, Message], methods: set[str]) -> Iterator[str]:
         """Yield definitions that have the form of messages but match no rule; those of a method that was found are omitted."""
         for node in self.schemas.values():
-            unbound_methods = {self.read.method(node, rule) for rule in self.profile.rules if not rule.spelled} - {None}
+            unbound_methods = {self.read.find_method(node, rule) for rule in self.profile.rules if not rule.spelled} - {
+                None
+            }
             if node not in messages and unbound_methods and unbound_methods.isdisjoint(methods):
                 yield f"{node.at} ({', '.join(sorted(map(str, unbound_methods)))})"
 
@@ -262,28 +264,28 @@ class _Finder:
 
     # --- messages ---
 
-    def _messages(self, rule: Rule) -> Iterator[Message]:
+    def _list_messages(self, rule: Rule) -> Iterator[Message]:
         if rule.named:
             for node in self.schemas.values():
-                stem = self.read.rule_stem(rule, node)
-                if stem is not None and (rule.spelled or self.read.method(node, rule) is not None):
+                stem = self.read.find_rule_stem(rule, node)
+                if stem is not None and (rule.spelled or self.read.find_method(node, rule) is not None):
                     yield Message(node, rule, stem)
         for union in self.schemas.values() if "*" in rule.unions else self.read.get_definitions(rule.unions):
-            for branch in self.read.branches(union):
-                if self.read.method(branch, rule) is None or ("*" in rule.unions and not branch.keys):
+            for branch in self.read.list_branches(union):
+                if self.read.find_method(branch, rule) is None or ("*" in rule.unions and not branch.keys):
                     continue
                 is_request = find_property(branch, "id") is not None
                 own = replace(rule, kind="request" if is_request else "notification") if "*" in rule.unions else rule
-                yield Message(branch, own, self.read.stem(branch))
+                yield Message(branch, own, self.read.find_stem(branch))
 
     # --- sides ---
 
-    def _senders(self, messages: Mapping[Node, Message]) -> Mapping[Node, set[ir.Side]]:
+    def _find_senders(self, messages: Mapping[Node, Message]) -> Mapping[Node, set[ir.Side]]:
         """The senders of each message, as far as unions state them."""
         senders: dict[Node, set[ir.Side]] = {}
         for side, unions in self._find_sent_unions(messages).items():
             for union in self.read.get_definitions(unions):
-                for message in self.read.branches(union):
+                for message in self.read.list_branches(union):
                     senders.setdefault(message, set()).add(side)
         return senders
 
@@ -293,7 +295,7 @@ class _Finder:
             return self.profile.sent
         unions_by_side: dict[ir.Side, list[str]] = {}
         for node in self.schemas.values():
-            branches = list(self.read.branches(node))
+            branches = list(self.read.list_branches(node))
             match = re.fullmatch(r"([A-Z][a-z]+)(?:Request|Notification|Event|Message)s?", get_written_name(node))
             if branches == [node] and (match is None or match[1] not in ("Client", "Server")):
                 continue
@@ -302,7 +304,7 @@ class _Finder:
         is_known = len(unions_by_side) == 2 or unions_by_side.keys() < {"client", "server"}
         return {side: tuple(names) for side, names in unions_by_side.items()} if is_known else {}
 
-    def _sides(self, senders: Mapping[Node, set[ir.Side]]) -> tuple[ir.Side, ...]:
+    def _find_sides(self, senders: Mapping[Node, set[ir.Side]]) -> tuple[ir.Side, ...]:
         """The sides of the profile; for a guess, those that send something, if there are two."""
         all_senders = set[ir.Side]().union(*senders.values())
         if self.profile.how != "guessed" or len(all_senders) != 2:
@@ -312,13 +314,13 @@ class _Finder:
     def _call(self, message: Message) -> Call:
         """The call of a message. Its side is the one in the profile, empty if it has none."""
         rule, place = message.rule, message.place
-        name = _spell(message.stem, rule.spelled) if rule.spelled else self.read.method(place, rule) or ""
+        name = _spell(message.stem, rule.spelled) if rule.spelled else self.read.find_method(place, rule) or ""
         params = find_params(message)
         is_optional = bool(rule.spelled) or rule.params not in place.required
         side = self.profile.handled.get(name) or rule.side
         templates = (self.profile.results.get(name, ""), *rule.results) if rule.kind == "request" else ()
-        about = self.read.params_name(params)
-        results = (self.read.payload(one, message.stem, about, place) for one in templates)
+        about = self.read.find_params_name(params)
+        results = (self.read.find_payload(one, message.stem, about, place) for one in templates)
         result = next((one for one in results if one is not None), None)
         result = None if result is None or says_nothing(result) else result
         return Call(name, rule.kind, side, place, params, result, is_optional, is_optional_result(result))
@@ -349,20 +351,20 @@ def _find_unused(
         if name not in methods:
             yield ("results", name), f"the schema has no method {show(name)}"
     for name, members in profile.alternatives.items():
-        if reader.schemas.written.get(name) != one_of(members):
+        if reader.schemas.written.get(name) != make_union(members):
             names = " and ".join(map(show, members))
             yield ("alternatives", name), f"the schema lacks one of {names}, or has a definition {show(name)} itself"
     places = [("results", name, place) for name, place in profile.results.items()]
     places += [("methods", name, place) for name, one in profile.listed.items() for place in (one.params, one.result)]
     for key, name, place in places:
-        if place and reader.payload(place) is None:
+        if place and reader.find_payload(place) is None:
             yield (key, name), f"the schema has no definition or property {show(place)}"
     for side, names_ in profile.sent.items():
         for name in names_:
             if not _is_union(reader, name):
                 yield ("sent", side), f"the schema has no union {show(name)}"
     for index, match in enumerate(matches):
-        for keys, why in _of_rule(reader, *match):
+        for keys, why in _explain_rule(reader, *match):
             yield ("messages", str(index), *keys), why
 
 
@@ -371,7 +373,7 @@ def _is_union(reader: Reader, name: str) -> bool:
     return any(node.union is not None or reader.is_message(node) for node in reader.get_definitions([name]))
 
 
-def _of_rule(
+def _explain_rule(
     reader: Reader, rule: Rule, messages: Sequence[Message], own: Sequence[Message]
 ) -> Iterator[tuple[tuple[str, ...], str]]:
     missing = [name for name in rule.unions if name != "*" and not _is_union(reader, name)]
@@ -380,7 +382,7 @@ def _of_rule(
     if missing:
         return
     if not messages:
-        is_named = rule.named and any(reader.rule_stem(rule, node) for node in reader.schemas.values())
+        is_named = rule.named and any(reader.find_rule_stem(rule, node) for node in reader.schemas.values())
         if rule.named and not is_named:
             yield (), f"the schema has no definition that is called like {show(rule.named)}"
             return
@@ -391,7 +393,8 @@ def _of_rule(
     else:
         for place, template in enumerate(rule.results):
             results = (
-                reader.payload(template, one.stem, reader.params_name(find_params(one)), one.place) for one in own
+                reader.find_payload(template, one.stem, reader.find_params_name(find_params(one)), one.place)
+                for one in own
             )
             if all(result is None for result in results):
                 yield ("results", str(place)), f"for no message of this rule the schema has {show(template)}"

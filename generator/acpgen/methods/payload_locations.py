@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from acpgen.input.schema_nodes import ALL_KINDS, Node, Schemas
-from acpgen.input.walk import Schema, demands, is_array, is_object, reachable
+from acpgen.input.walk import Schema, find_reachable, is_array, is_object, strip_prose
 from acpgen.methods.profile import Profile, Rule
-from acpgen.pointers import place_parts, reference_to
+from acpgen.pointers import split_place, write_reference
 
 _ENDS: Final = ("Request", "Notification", "Event", "Call", "Message")
 """Suffixes of a message's name that state its kind."""
@@ -38,65 +38,65 @@ class Reader:
             for name in dict.fromkeys((get_written_name(node), node.owner)):
                 self.written.setdefault(name, []).append(node)
 
-    def rule_stem(self, rule: Rule, definition: Node) -> str | None:
+    def find_rule_stem(self, rule: Rule, definition: Node) -> str | None:
         """The value of `{name}` of a rule in the name of a definition, in its file or in the bundle."""
-        return rule.stem(get_written_name(definition)) or rule.stem(definition.owner)
+        return rule.find_stem(get_written_name(definition)) or rule.find_stem(definition.owner)
 
     def is_message(self, node: Node) -> bool:
         """Whether a schema has a method member that some rule accepts."""
-        return any(self.method(node, rule) is not None for rule in self.profile.rules)
+        return any(self.find_method(node, rule) is not None for rule in self.profile.rules)
 
-    def method(self, message: Node, rule: Rule) -> str | None:
+    def find_method(self, message: Node, rule: Rule) -> str | None:
         """The name of the method: the constant in a property of the message; `None` without one."""
         place = find_property(message, rule.method, is_message=True)
         return place.constant if place is not None and isinstance(place.constant, str) else None
 
-    def branches(self, union: Node) -> Iterator[Node]:
+    def list_branches(self, union: Node) -> Iterator[Node]:
         """Yield the messages in a union and its nested unions, without duplicates. A union of one may be written as the message."""
         if union.union is None and self.is_message(union):
             yield union
-        for node in reachable(_branches_of(union), lambda node: () if node.keys else _branches_of(node)):
+        for node in find_reachable(_order_branches(union), lambda node: () if node.keys else _order_branches(node)):
             if node.keys or node.union is None:
                 yield node
 
-    def stem(self, message: Node) -> str:
+    def find_stem(self, message: Node) -> str:
         """The name of a message, from its title or definition, without the suffix for its kind."""
         is_titled = message.keys and "title" in message.says
-        name = message.text("title") if is_titled else get_written_name(self.definition(message))
+        name = message.get_text("title") if is_titled else get_written_name(self.find_definition(message))
         return next((name.removesuffix(end) for end in _ENDS if name.endswith(end)), name)
 
-    def definition(self, node: Node) -> Node:
+    def find_definition(self, node: Node) -> Node:
         """The definition that contains a schema."""
         return self.schemas[node.owner]
 
-    def params_name(self, params: Node | None) -> str:
+    def find_params_name(self, params: Node | None) -> str:
         """The name of the params' definition, without the suffix `Params`."""
         definition = None if params is None else params.referred if params.keys else params
         return "" if definition is None else get_written_name(definition).removesuffix("Params")
 
-    def payload(self, template: str, stem: str = "", params: str = "", message: Node | None = None) -> Node | None:
+    def find_payload(self, template: str, stem: str = "", params: str = "", message: Node | None = None) -> Node | None:
         """The payload that a template names; `None` if there is no such definition or property."""
         if ("{name}" in template and not stem) or ("{params}" in template and not params) or not template:
             return None
         name = template.replace("{name}", stem).replace("{params}", params)
-        whole = self._nearest(name, message)
+        whole = self._find_nearest(name, message)
         is_guess = self.profile.how == "guessed"
         if whole is not None:
             return None if is_guess and find_property(whole, "jsonrpc") else whole
         name, dot, member = name.rpartition(".")
-        holder = self._nearest(name, message) if dot else None
+        holder = self._find_nearest(name, message) if dot else None
         if holder is None:
             return None
         is_response = not is_guess or any(find_property(holder, one) is not None for one in _WRAPS)
         return find_property(holder, member) if is_response else None
 
-    def _nearest(self, name: str, message: Node | None) -> Node | None:
+    def _find_nearest(self, name: str, message: Node | None) -> Node | None:
         """The definition with this name; of several in groups, the one beside the message, otherwise the outermost."""
         candidates = self.written.get(name, [])
         if len(candidates) < 2:
             return candidates[0] if candidates else None
-        group = place_parts(self.definition(message).at)[:-1] if message is not None else ()
-        parents = [(place_parts(one.at)[:-1], one) for one in candidates]
+        group = split_place(self.find_definition(message).at)[:-1] if message is not None else ()
+        parents = [(split_place(one.at)[:-1], one) for one in candidates]
         return next((one for place, one in parents if place == group), min(parents, key=lambda each: len(each[0]))[1])
 
     def get_definitions(self, names: Sequence[str]) -> list[Node]:
@@ -104,14 +104,14 @@ class Reader:
         return [node for name in names for node in self.written.get(name, ())]
 
 
-def _branches_of(union: Node) -> Sequence[Node]:
+def _order_branches(union: Node) -> Sequence[Node]:
     """The branches of a union, last first: definitions, and inline schemas."""
     return [branch if branch.referred is None else branch.referred for branch in reversed(union.branches)]
 
 
-def one_of(definitions: Iterable[str]) -> Schema:
+def make_union(definitions: Iterable[str]) -> Schema:
     """A union of definitions."""
-    return {"anyOf": [{"$ref": reference_to(name)} for name in definitions]}
+    return {"anyOf": [{"$ref": write_reference(name)} for name in definitions]}
 
 
 def find_params(message: Message) -> Node | None:
@@ -159,8 +159,8 @@ def is_same(one: Node | None, other: Node | None) -> bool:
     """Whether two payloads are the same definition, or have the same assertions."""
     if one is None or other is None or one is other:
         return one is other
-    first, second = (each.says if each.keys else {"$ref": reference_to(each.owner)} for each in (one, other))
-    return demands(first) == demands(second)
+    first, second = (each.says if each.keys else {"$ref": write_reference(each.owner)} for each in (one, other))
+    return strip_prose(first) == strip_prose(second)
 
 
 def says_nothing(node: Node) -> bool:
@@ -173,5 +173,5 @@ def says_nothing(node: Node) -> bool:
 
 def get_written_name(definition: Node) -> str:
     """The name of a definition in its file, which may differ from the one in the bundle."""
-    parts = place_parts(definition.at)
+    parts = split_place(definition.at)
     return parts[-1] if parts else definition.owner

@@ -14,14 +14,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from acpgen import resources
-from acpgen.errors import Fault, Faults, did_you_mean, show
+from acpgen.errors import Fault, Faults, show, suggest_name
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.form import Form, FormError
 from acpgen.input.load import decode, read_bytes
 from acpgen.input.walk import DEFINITIONS, is_object
 from acpgen.ir import Envelope, Stream
 from acpgen.methods.faults import BAD_PROFILE
-from acpgen.pointers import plain_pointer
+from acpgen.pointers import write_plain_pointer
 
 if TYPE_CHECKING:
     from acpgen.input.load import Documents
@@ -63,7 +63,7 @@ class Rule:
     side: str = ""
     results: tuple[str, ...] = ()
 
-    def stem(self, name: str) -> str | None:
+    def find_stem(self, name: str) -> str | None:
         """The part of a name in the position of `{name}` in `named`; `None` if the rest differs or the part is empty."""
         before, _, after = self.named.partition("{name}")
         fits = self.named and name.startswith(before) and name.endswith(after) and len(name) > len(before + after)
@@ -119,13 +119,13 @@ def choose(documents: Documents, named: Profile | None = None) -> Profile:
     if named is not None:
         return named
     values = [document.value for document in documents.documents if is_object(document.value)]
-    for name in names():
+    for name in list_names():
         candidate = read_built_in(name)
         if candidate.document is not None and any(is_document(value, candidate.document) for value in values):
             return replace(candidate, how="evident")
-    definition_names = {name for value in values for name in _definitions(value)}
-    marks = any(_marks(value) for value in values)
-    for name in names():
+    definition_names = {name for value in values for name in _list_definitions(value)}
+    marks = any(_has_mark(value) for value in values)
+    for name in list_names():
         candidate = read_built_in(name)
         if candidate.evidence and definition_names.issuperset(candidate.evidence) and candidate.marked == marks:
             return replace(candidate, how="marked" if candidate.marked else "evident")
@@ -138,24 +138,24 @@ def is_document(value: Mapping[str, Any], kind: Document) -> bool:
 
 
 @cache
-def names() -> tuple[str, ...]:
+def list_names() -> tuple[str, ...]:
     """The names of the built-in profiles, without that of the guess, in alphabetical order."""
-    return tuple(sorted(path.stem for path in resources.profiles().glob("*.toml") if path.stem != _GUESS))
+    return tuple(sorted(path.stem for path in resources.locate_profiles().glob("*.toml") if path.stem != _GUESS))
 
 
 @cache
 def read_built_in(name: str) -> Profile:
     """A built-in profile. Raises `Faults` if there is none with this name."""
-    if name != _GUESS and name not in names():
-        raise Faults([UNKNOWN_NAME(at="--methods", kind="profile", name=name, hint=did_you_mean(name, names()))])
-    path = resources.profiles() / f"{name}.toml"
-    return profile(tomllib.loads(decode(read_bytes(path), str(path))), "", name)
+    if name != _GUESS and name not in list_names():
+        raise Faults([UNKNOWN_NAME(at="--methods", kind="profile", name=name, hint=suggest_name(name, list_names()))])
+    path = resources.locate_profiles() / f"{name}.toml"
+    return read_profile(tomllib.loads(decode(read_bytes(path), str(path))), "", name)
 
 
-def profile(value: object, at: str, name: str) -> Profile:
+def read_profile(value: object, at: str, name: str) -> Profile:
     """A profile from the content of its file. Raises `Faults` with the place of each error."""
     table = cast("Mapping[str, Any]", value)
-    faults = [_form_fault(error, at) for error in _FORM.errors(value)] or [*_contradictions(table, at)]
+    faults = [_convert_error(error, at) for error in _FORM.list_errors(value)] or [*_check_contradictions(table, at)]
     if faults:
         raise Faults(faults)
     envelope: Envelope = table.get("envelope", "json-rpc")
@@ -166,7 +166,7 @@ def profile(value: object, at: str, name: str) -> Profile:
             **table,
             "name": name,
             "at": at,
-            "rules": [{**_members(envelope, rule["kind"]), **rule} for rule in table.get("messages", ())],
+            "rules": [{**_list_members(envelope, rule["kind"]), **rule} for rule in table.get("messages", ())],
             "listed": table.get("methods", {}),
             "handled": {method: side for side, methods in table.get("handled", {}).items() for method in methods},
             "evidence": table.get("when", {}).get("definitions", ()),
@@ -175,21 +175,21 @@ def profile(value: object, at: str, name: str) -> Profile:
     )
 
 
-def _bad(at: str, reason: str, remedy: str) -> Fault:
+def _make_fault(at: str, reason: str, remedy: str) -> Fault:
     return BAD_PROFILE(at, reason=reason, remedy=remedy if remedy.endswith((".", "?")) else f"{remedy}.")
 
 
-def _contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
+def _check_contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
     """Yield faults that the schema of profiles does not detect."""
 
-    def wrong(reason: str, remedy: str, *keys: str) -> Fault:
-        return _bad(f"{at}#{plain_pointer(*keys)}", reason, remedy)
+    def report(reason: str, remedy: str, *keys: str) -> Fault:
+        return _make_fault(f"{at}#{write_plain_pointer(*keys)}", reason, remedy)
 
     wheres = [key for key in ("messages", "methods", "marked", "document") if key in table]
     if not wheres:
-        yield wrong("nothing says where the methods stand", _WHERE)
+        yield report("nothing says where the methods stand", _WHERE)
     elif len(wheres) > 1 and wheres != ["messages", "methods"]:
-        yield wrong(f"{' and '.join(map(repr, wheres))} exclude each other", _WHERE)
+        yield report(f"{' and '.join(map(repr, wheres))} exclude each other", _WHERE)
     sides, envelope = table["sides"], table.get("envelope", "json-rpc")
     rules: list[tuple[tuple[str, ...], Any]] = [
         (("messages", str(index)), rule) for index, rule in enumerate(table.get("messages", ()))
@@ -199,44 +199,44 @@ def _contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
     named_sides += [((key, side), side) for key in ("sent", "handled") for side in table.get(key, {})]
     for keys, side in named_sides:
         if side not in sides:
-            yield wrong(
-                f"the side {show(side)} is not among 'sides'", f"{did_you_mean(side, sides)} Or list it".strip(), *keys
+            yield report(
+                f"the side {show(side)} is not among 'sides'", f"{suggest_name(side, sides)} Or list it".strip(), *keys
             )
     handled: set[str] = set()
     for side, names_ in table.get("handled", {}).items():
         for index, method in enumerate(names_):
             if method in handled:
                 remedy = "Leave it with one side, or with none if either side may send it"
-                yield wrong(f"{show(method)} is handled twice", remedy, "handled", side, str(index))
+                yield report(f"{show(method)} is handled twice", remedy, "handled", side, str(index))
             handled.add(method)
     for keys, rule in rules:
-        for key, member in _members(envelope, rule["kind"]).items():
+        for key, member in _list_members(envelope, rule["kind"]).items():
             if rule.get(key, member) != member:
                 reason = f"a {rule['kind']} of the envelope '{envelope}' holds its {key} in {member!r}, not in {show(rule[key])}"
                 remedy = f"Leave {key!r} out, or name another envelope. Messages of any other form cannot be read"
-                yield wrong(reason, remedy, *keys, key)
+                yield report(reason, remedy, *keys, key)
         if rule["kind"] == "notification" and "results" in rule:
-            yield wrong("nothing answers a notification", "Leave 'results' out", *keys, "results")
+            yield report("nothing answers a notification", "Leave 'results' out", *keys, "results")
     for keys, rule in rules:
         for number, place in enumerate(rule.get("results", ())):
             braced = (part.partition("}")[0] for part in place.split("{")[1:])
             unknown = next((word for word in braced if word not in ("name", "params")), None)
             if unknown is not None:
                 reason = f"{show('{' + unknown + '}')} stands for nothing"
-                yield wrong(reason, "Use '{name}' or '{params}', or no braces", *keys, "results", str(number))
+                yield report(reason, "Use '{name}' or '{params}', or no braces", *keys, "results", str(number))
 
 
 _WHERE: Final = "Write [[messages]] or [methods], or one of 'marked' and 'document'"
 
 
-def _members(envelope: Envelope, kind: Kind) -> Mapping[str, str]:
+def _list_members(envelope: Envelope, kind: Kind) -> Mapping[str, str]:
     """The members of a message that contain its method and its params."""
     if envelope != "dap":
         return {"method": "method", "params": "params"}
     return {"method": "command", "params": "arguments"} if kind == "request" else {"method": "event", "params": "body"}
 
 
-def _definitions(value: Mapping[str, Any]) -> Iterator[str]:
+def _list_definitions(value: Mapping[str, Any]) -> Iterator[str]:
     """Yield the names of definitions, including those in groups."""
     for keyword in DEFINITIONS:
         members = value.get(keyword)
@@ -245,7 +245,7 @@ def _definitions(value: Mapping[str, Any]) -> Iterator[str]:
             yield from member if is_object(member) else ()
 
 
-def _marks(value: Mapping[str, Any]) -> bool:
+def _has_mark(value: Mapping[str, Any]) -> bool:
     """Whether a definition has `x-method`, with any value."""
     waiting = [value[keyword] for keyword in DEFINITIONS if is_object(value.get(keyword))]
     for depth in range(3):
@@ -256,12 +256,14 @@ def _marks(value: Mapping[str, Any]) -> bool:
     return False
 
 
-_FORM: Final = Form(resources.profiles() / "profile.schema.json")
+_FORM: Final = Form(resources.locate_profiles() / "profile.schema.json")
 
 
-def _form_fault(error: FormError, at: str) -> Fault:
-    place = f"{at}#{plain_pointer(*error.path)}"
+def _convert_error(error: FormError, at: str) -> Fault:
+    place = f"{at}#{write_plain_pointer(*error.path)}"
     if error.known is not None:
-        return _bad(place, f"there is no key {show(error.path[-1])} here", did_you_mean(error.path[-1], error.known))
+        return _make_fault(
+            place, f"there is no key {show(error.path[-1])} here", suggest_name(error.path[-1], error.known)
+        )
     reason = f"this must be {error.expected}" if error.expected else error.reason.removesuffix(".")
-    return _bad(place, reason, error.description or "Correct it as 'profile.schema.json' says")
+    return _make_fault(place, reason, error.description or "Correct it as 'profile.schema.json' says")

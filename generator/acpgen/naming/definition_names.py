@@ -15,11 +15,11 @@ from itertools import chain, islice
 from typing import Any, Literal, TypeAlias
 
 from acpgen.input.step_budget import spend
-from acpgen.input.tagged_unions import lone_reference
-from acpgen.input.walk import DEFINITIONS, Schema, demands, is_array, is_object, schemas_in
+from acpgen.input.tagged_unions import find_lone_reference
+from acpgen.input.walk import DEFINITIONS, Schema, is_array, is_object, list_schemas, strip_prose
 from acpgen.naming.identifiers import class_name
 from acpgen.naming.qualifiers import number_names
-from acpgen.pointers import reference_to, target
+from acpgen.pointers import read_reference, write_reference
 
 Kind: TypeAlias = Literal["member", "inner", "place", "root"]
 
@@ -63,40 +63,40 @@ def rename(definitions: Mapping[str, Schema], settled: Settled) -> dict[str, Sch
 
 def rename_references(schema: Any, settled: Settled) -> None:
     """Rename the references of a schema."""
-    for one in schemas_in(schema):
-        key = target(one["$ref"]) if _is_local(one.get("$ref")) else ""
+    for one in list_schemas(schema):
+        key = read_reference(one["$ref"]) if _is_local(one.get("$ref")) else ""
         if key in settled.names:
-            one["$ref"] = reference_to(settled.names[key])
+            one["$ref"] = write_reference(settled.names[key])
 
 
 class _Settling:
     def __init__(self, claims: Mapping[str, Claim], definitions: Mapping[str, Schema]) -> None:
         self.claims = claims
         self.definitions = definitions
-        self.order = sorted(claims, key=self._position)
+        self.order = sorted(claims, key=self._locate)
         self.settled = Settled()
         self.taken: dict[str, str] = {}
 
     def run(self) -> None:
         self._take_chosen_names()
-        self._members(self._merge(self._of("member"), self._get_last_key))
-        inner = self._merge(self._of("inner"), self._get_last_key)
+        self._name_by_keys(self._merge(self._list_claims("member"), self._get_last_key))
+        inner = self._merge(self._list_claims("inner"), self._get_last_key)
         for key, name in _name_inner_definitions(
             {key: self.claims[key].parts for key in inner}, set(self.taken)
         ).items():
             self._take(key, [name])
-        for key in self._of("place"):
+        for key in self._list_claims("place"):
             claim = self.claims[key]
-            self._take(key, [claim.wanted, f"{_stem(claim.path)}{claim.wanted}"])
-        self._roots(self._merge(self._of("root"), self._get_wanted_name))
+            self._take(key, [claim.wanted, f"{_get_stem(claim.path)}{claim.wanted}"])
+        self._name_roots(self._merge(self._list_claims("root"), self._get_wanted_name))
         for key, first in self.settled.first.items():
             self.settled.names[key] = self.settled.names[first]
 
-    def _of(self, kind: Kind) -> list[str]:
+    def _list_claims(self, kind: Kind) -> list[str]:
         """The claims of a kind without a chosen name."""
         return [key for key in self.order if self.claims[key].kind == kind and not self.claims[key].is_chosen]
 
-    def _position(self, key: str) -> tuple[object, ...]:
+    def _locate(self, key: str) -> tuple[object, ...]:
         claim = self.claims[key]
         steps = ((int(part), "") if part.isdecimal() else (-1, part) for part in claim.parts)
         return (len(claim.parts), claim.path, *steps)
@@ -120,7 +120,7 @@ class _Settling:
                 self.settled.taken.append((key, other))
                 self.settled.names[key] = name
 
-    def _members(self, distinct_keys: Sequence[str]) -> None:
+    def _name_by_keys(self, distinct_keys: Sequence[str]) -> None:
         """Name definitions by their keys; of several different ones with the same key, each is prefixed with the name of its file."""
         count = Counter(self._get_last_key(key) for key in distinct_keys)
         for key in distinct_keys:
@@ -141,7 +141,7 @@ class _Settling:
 
     def _separate(self, keys: Sequence[str], name: str) -> None:
         """Name definitions with the same key in several files, or under both keywords of one file."""
-        labels = _labels(sorted({self.claims[key].path for key in keys}))
+        labels = _make_labels(sorted({self.claims[key].path for key in keys}))
         first: set[str] = set()
         for key in keys:
             claim = self.claims[key]
@@ -150,14 +150,14 @@ class _Settling:
             first.add(claim.path)
             self._take(key, [f"{keyword}{_prefix_name(word, class_name(name))}" if word or keyword else name])
 
-    def _roots(self, keys: Sequence[str]) -> None:
+    def _name_roots(self, keys: Sequence[str]) -> None:
         count = Counter(map(self._get_wanted_name, keys))
         for name in sorted(count):
             rivals = [key for key in keys if self._get_wanted_name(key) == name]
             if len(rivals) > 1:
                 self._separate(rivals, name)
             else:
-                self._take(rivals[0], [name, f"{name}Root", _prefix_name(_stem(self.claims[rivals[0]].path), name)])
+                self._take(rivals[0], [name, f"{name}Root", _prefix_name(_get_stem(self.claims[rivals[0]].path), name)])
 
     def _take(self, key: str, candidates: Sequence[str]) -> None:
         """Assign the first of these names that is free to a claim."""
@@ -187,15 +187,15 @@ class _Settling:
 
     def _stands_for(self, key: str, group: Sequence[str]) -> str | None:
         """The member of a group that a definition merely refers to; `None` if there is none."""
-        other = lone_reference(self.definitions[key])
+        other = find_lone_reference(self.definitions[key])
         if other is None or other not in group or self.claims[key].path == self.claims[other].path:
             return None
         is_plain = not any(word.startswith("x-") for word in self.definitions[key])
-        return other if is_plain and lone_reference(self.definitions[other]) not in group else None
+        return other if is_plain and find_lone_reference(self.definitions[other]) not in group else None
 
     def _is_same(self, key: str, other: str) -> bool:
         """Whether two definitions have the same assertions, including those of definitions they refer to."""
-        pending: list[tuple[Any, Any]] = [(demands(self.definitions[key]), demands(self.definitions[other]))]
+        pending: list[tuple[Any, Any]] = [(strip_prose(self.definitions[key]), strip_prose(self.definitions[other]))]
         assumed = {(key, other)}
         while pending:
             spend()
@@ -205,13 +205,13 @@ class _Settling:
                     return False
                 for word in one:
                     if word == "$ref" and _is_local(one[word]) and _is_local(two[word]):
-                        ends = (target(one[word]), target(two[word]))
+                        ends = (read_reference(one[word]), read_reference(two[word]))
                         if ends[0] == ends[1] or ends in assumed:
                             continue
                         if not all(end in self.definitions for end in ends) or not self._is_alike(*ends):
                             return False
                         assumed.add(ends)
-                        pending.append((demands(self.definitions[ends[0]]), demands(self.definitions[ends[1]])))
+                        pending.append((strip_prose(self.definitions[ends[0]]), strip_prose(self.definitions[ends[1]])))
                     else:
                         pending.append((one[word], two[word]))
             elif is_array(one) and is_array(two):
@@ -232,7 +232,7 @@ def _is_local(ref: object) -> bool:
     return isinstance(ref, str) and ref.startswith("#/$defs/")
 
 
-def _stem(path: str) -> str:
+def _get_stem(path: str) -> str:
     return class_name(posixpath.basename(path).split(".")[0])
 
 
@@ -241,17 +241,17 @@ def _prefix_name(word: str, name: str) -> str:
     return word if word.endswith(name) and word != name else f"{word}{name}"
 
 
-def _labels(paths: Sequence[str]) -> dict[str, str]:
+def _make_labels(paths: Sequence[str]) -> dict[str, str]:
     """A distinct word for each file, from as little of its path as possible."""
     base_names = {path: class_name(posixpath.basename(path).removesuffix(".json")) for path in paths}
     whole_paths = {path: class_name(path.removesuffix(".json")) for path in paths}
-    for label_by_path in ({path: _stem(path) for path in paths}, base_names, whole_paths):
+    for label_by_path in ({path: _get_stem(path) for path in paths}, base_names, whole_paths):
         if len(set(label_by_path.values())) == len(label_by_path):
             return label_by_path
     return {path: class_name(path) for path in paths}
 
 
-def telling(parts: Iterable[str]) -> list[str]:
+def filter_steps(parts: Iterable[str]) -> list[str]:
     """The steps of a pointer without keywords that add nothing to a name."""
     return [part for part in parts if part not in (*DEFINITIONS, "properties", "items")]
 
@@ -262,7 +262,7 @@ def _name_inner_definitions(places: Mapping[str, tuple[str, ...]], used_names: s
     remaining = list(places)
     depth = 1
     while remaining:
-        candidates = {key: "".join(map(class_name, telling(places[key])[-depth:])) for key in remaining}
+        candidates = {key: "".join(map(class_name, filter_steps(places[key])[-depth:])) for key in remaining}
         count = Counter(candidates.values())
         last = depth >= max(len(places[key]) for key in remaining)
         for key, name in candidates.items():

@@ -12,6 +12,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
+from itertools import groupby
 from typing import Final
 
 from acpgen.input.numbers import dumps
@@ -41,11 +42,20 @@ RESERVED_FIELDS = frozenset(
 """Attributes of the base classes of records, the parameter for unknown fields, and builtin types used in annotations."""
 
 
-def words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """The words of a wire name: split at punctuation and at changes of case."""
-    plain = unicodedata.normalize("NFKC", text)
-    parts = re.split(r"[^\w]|_", plain)
-    return [word for part in parts if part for word in _BOUNDARY.split(part)]
+    return [word for part in _parts(text) if _is_letter(part[0]) for word in _BOUNDARY.split(part)]
+
+
+def _parts(text: str) -> list[str]:
+    """The runs of letters and digits of a text, and each character between them, in order."""
+    groups = groupby(unicodedata.normalize("NFKC", text), _is_letter)
+    return [part for is_run, group in groups for part in (["".join(group)] if is_run else group)]
+
+
+def _is_letter(character: str) -> bool:
+    """Whether a character is a letter or digit that a name in Python can have: `½` and `௰` are numbers, but cannot."""
+    return character.isalnum() and f"a{character}".isidentifier()
 
 
 def class_name(text: str) -> str:
@@ -53,9 +63,8 @@ def class_name(text: str) -> str:
 
     Capitals inside a word stay (`JSONRPCMessage`). A text without letters and digits becomes its code points.
     """
-    plain = unicodedata.normalize("NFKC", text)
-    parts = [part for part in re.split(r"[^\w]|_", plain) if part]
-    name = "".join(part[0].upper() + part[1:] for part in parts)
+    name = "".join(part[0].upper() + part[1:] for part in _parts(text) if _is_letter(part[0]))
+    name = unicodedata.normalize("NFKC", name)  # which a capital of several characters may not be: that of `ΐ`
     if not name:
         name = "".join(f"U{ord(character):04X}" for character in text) or "Empty"
     if not name[0].isidentifier():
@@ -63,7 +72,7 @@ def class_name(text: str) -> str:
     return name
 
 
-def python_class(name: str) -> str:
+def make_python_class(name: str) -> str:
     """The class or alias of a definition: its PascalCase name, with an underscore if Python reserves it."""
     plain = class_name(name)
     return f"{plain}_" if keyword.iskeyword(plain) or plain in _BUILTINS or plain in _IN_ANNOTATIONS else plain
@@ -71,7 +80,7 @@ def python_class(name: str) -> str:
 
 def field_name(text: str) -> str:
     """The snake_case attribute of a property: `toolCallId` becomes `tool_call_id`, `_meta` becomes `meta`."""
-    return _attribute("_".join(word.lower() for word in words(text)), text)
+    return _make_attribute("_".join(word.lower() for word in split_words(text)), text)
 
 
 def class_names(definitions: Collection[str]) -> Mapping[str, str]:
@@ -80,7 +89,7 @@ def class_names(definitions: Collection[str]) -> Mapping[str, str]:
     For collisions such as `Foo` and `foo`, `foo-bar` and `foo_bar`: one that is spelled like its class keeps the name, otherwise the
     first in alphabetical order; the others are spelled out (`FooDashBar`) or get an underscore (`Foo_`).
     """
-    return assign({name: (python_class(name), python_class(spell_out(name))) for name in definitions})
+    return assign({name: (make_python_class(name), make_python_class(spell_out(name))) for name in definitions})
 
 
 def field_names(properties: Collection[str], inherited: Mapping[str, str] | None = None) -> Mapping[str, str]:
@@ -90,33 +99,39 @@ def field_names(properties: Collection[str], inherited: Mapping[str, str] | None
     """
     base_names = inherited or {}
     spelled = {
-        name: "_".join(word.lower() for part in _spell_parts(name) for word in words(part)) for name in properties
+        name: "_".join(word.lower() for part in _spell_parts(name) for word in split_words(part)) for name in properties
     }
-    own = {name: (field_name(name), _attribute(spelled[name], name)) for name in properties if name not in base_names}
+    own = {
+        name: (field_name(name), _make_attribute(spelled[name], name)) for name in properties if name not in base_names
+    }
     names = {**base_names, **assign(own, used=base_names.values())}
     return {name: names[name] for name in properties}
 
 
 def method_keys(methods: Collection[str]) -> Mapping[str, str]:
     """The distinct key of each method of one side in `meta.json`."""
-    return assign({name: (method_key(name) or "empty", "_".join(_spell_parts(name))) for name in methods})
+    return assign({name: (make_method_key(name) or "empty", "_".join(_spell_parts(name))) for name in methods})
 
 
-def method_names(methods: Mapping[str, str], used: Collection[str]) -> Mapping[str, str]:
+def make_method_names(methods: Mapping[str, str], used: Collection[str]) -> Mapping[str, str]:
     """The distinct coroutine name of each method, different from those in `used`: `session/set_mode` becomes `session_set_mode`.
 
     `methods` has the wire name of each key; a key may include more, such as the kind, to distinguish two methods with one name.
     """
     return assign(
         {
-            key: (_coroutine(words(name)), _coroutine(words(key)), _coroutine(_spell_parts(key)))
+            key: (
+                _make_coroutine(split_words(name)),
+                _make_coroutine(split_words(key)),
+                _make_coroutine(_spell_parts(key)),
+            )
             for key, name in methods.items()
         },
         used=used,
     )
 
 
-def _coroutine(parts: Sequence[str]) -> str:
+def _make_coroutine(parts: Sequence[str]) -> str:
     name = "_".join(part.lower() for part in parts if part)
     if not name:
         return "empty"
@@ -124,19 +139,21 @@ def _coroutine(parts: Sequence[str]) -> str:
     return f"{name}_" if keyword.iskeyword(name) or name.startswith("_") else name
 
 
-def member_names(values: Collection[str]) -> Mapping[str, str]:
+def make_member_names(values: Collection[str]) -> Mapping[str, str]:
     """The distinct enumeration member for each text: `in_progress` becomes `IN_PROGRESS`."""
-    return assign({value: (_member(words(value), value), _member(_spell_parts(value), value)) for value in values})
+    return assign(
+        {value: (_make_member(split_words(value), value), _make_member(_spell_parts(value), value)) for value in values}
+    )
 
 
-def _member(parts: Sequence[str], text: str) -> str:
-    name = "_".join(part.upper() for part in parts if part)
+def _make_member(parts: Sequence[str], text: str) -> str:
+    name = unicodedata.normalize("NFKC", "_".join(part.upper() for part in parts if part))
     if not name:
         return "_".join(f"U{ord(character):04X}" for character in text) or "EMPTY"
     return name if name[0].isalpha() else f"N{name}"
 
 
-def package_conflict(package: str) -> str:
+def describe_conflict(package: str) -> str:
     """The reason why a package cannot have this name in Python; empty if it can."""
     top, *inner = package.split(".")
     if top in sys.stdlib_module_names:
@@ -165,12 +182,12 @@ def is_class_name(name: str) -> bool:
     return name.isascii() and name.isidentifier() and name[0].isupper() and not keyword.iskeyword(name)
 
 
-def javascript_key(name: str) -> str:
+def make_javascript_key(name: str) -> str:
     """A name as the key of a member in JavaScript, quoted if necessary."""
     return name if re.fullmatch(r"[A-Za-z_$][A-Za-z0-9_$]*", name) else dumps(name)
 
 
-def method_key(method: str) -> str:
+def make_method_key(method: str) -> str:
     """The usual key of a method: `session/set_mode` becomes `session_set_mode`, `$/cancel_request` `cancel_request`."""
     return "_".join(part for part in re.split(r"[^A-Za-z0-9]+", method) if part)
 
@@ -206,7 +223,7 @@ def assign(ladders: Mapping[str, Sequence[str]], used: Collection[str] = ()) -> 
     return {key: names[key] for key in ladders}
 
 
-def _attribute(name: str, text: str) -> str:
+def _make_attribute(name: str, text: str) -> str:
     """A valid name for an attribute of a record."""
     if not name:
         name = "_".join(f"u{ord(character):04x}" for character in text) or "empty"
@@ -217,8 +234,7 @@ def _attribute(name: str, text: str) -> str:
 
 def _spell_parts(text: str) -> list[str]:
     """The words of a text and the names of the punctuation between them, in order."""
-    parts = re.findall(r"[^\W_]+|[\W_]", unicodedata.normalize("NFKC", text))
-    return [part if part[0].isalnum() else _PUNCTUATION.get(part, f"u{ord(part):04x}") for part in parts]
+    return [part if _is_letter(part[0]) else _PUNCTUATION.get(part, f"u{ord(part):04x}") for part in _parts(text)]
 
 
 _PUNCTUATION: Final = {

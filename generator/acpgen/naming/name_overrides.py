@@ -57,13 +57,13 @@ class ChosenNames:
         chosen_name: str | None = None
         for key in keys:
             self.asked.add(key)
-            entry = key if key in self.names else self._alike(key, is_exact)
+            entry = key if key in self.names else self._find_alike(key, is_exact)
             if entry is not None:
                 self.used.add(entry)
                 chosen_name = self.names[entry] if chosen_name is None else chosen_name
         return chosen_name
 
-    def _alike(self, key: str, is_exact: bool) -> str | None:
+    def _find_alike(self, key: str, is_exact: bool) -> str | None:
         entry = self.written.get(_normalize(key))
         is_other = is_exact and entry is not None and "#/definitions/" in f"{key}{entry}"
         return None if is_other else entry
@@ -81,21 +81,21 @@ def tag_text(value: Tag) -> str:
     return json.dumps(value) if value.startswith('"') or _is_constant(value) else value
 
 
-def meanings(at: str, tags: Mapping[str, str] = _NONE, names: Mapping[str, str] = _NONE) -> list[str]:
+def list_meanings(at: str, tags: Mapping[str, str] = _NONE, names: Mapping[str, str] = _NONE) -> list[str]:
     """The symbolic forms of a place: `Thing.field`, `Union[tag]`, … `tags` and `names` are by place."""
     above, _, last = at.rpartition("/")
     further, _, keyword = above.rpartition("/")
     forms = [names[at]] if at in names else []
     if at in tags:
-        forms += [f"{meaning}[{tags[at]}]" for meaning in meanings(further, tags, names)]
+        forms += [f"{meaning}[{tags[at]}]" for meaning in list_meanings(further, tags, names)]
     elif keyword == "properties":
-        forms += [f"{meaning}.{unescape(last)}" for meaning in meanings(further, tags, names)]
+        forms += [f"{meaning}.{unescape(last)}" for meaning in list_meanings(further, tags, names)]
     elif keyword in DEFINITIONS:
         forms += [unescape(last)]
     elif keyword in ("allOf", "anyOf", "oneOf"):
-        forms += meanings(further, tags, names)
+        forms += list_meanings(further, tags, names)
     elif last in ("items", "additionalProperties"):
-        forms += [f"{meaning}{'[]' if last == 'items' else '{}'}" for meaning in meanings(above, tags, names)]
+        forms += [f"{meaning}{'[]' if last == 'items' else '{}'}" for meaning in list_meanings(above, tags, names)]
     return list(dict.fromkeys(forms))
 
 
@@ -106,7 +106,7 @@ def _is_constant(text: str) -> bool:
         return False
 
 
-def _in_definitions(key: str) -> str:
+def _replace_definitions(key: str) -> str:
     return key.replace("#/definitions/", "#/$defs/")
 
 
@@ -114,7 +114,7 @@ def _normalize(key: str) -> str:
     """A key in normal form: definitions in `$defs`, and no unnecessary quotes around tags."""
     return _QUOTED.sub(
         lambda match: f"[{tag_text(str(json.loads(match[1])))}]" if _is_text(match[1]) else match[0],
-        _in_definitions(key),
+        _replace_definitions(key),
     )
 
 
@@ -143,9 +143,9 @@ class NamedPlaces:
 
     def name(self, at: str, default_name: str) -> str | None:
         """The name that the user chose for a place."""
-        return self.names.find([*self.keys(at), default_name]) if self.names else None
+        return self.names.find([*self.list_keys(at), default_name]) if self.names else None
 
-    def keys(self, at: str) -> list[str]:
+    def list_keys(self, at: str) -> list[str]:
         """The forms in which a place can be written: as a pointer, with tags, or symbolically."""
         steps = at.split("/")
         above = ("/".join(steps[:depth]) for depth in range(len(steps), 1, -1))
@@ -154,35 +154,38 @@ class NamedPlaces:
         for place in variants:
             tagged = f"{place.rpartition('/')[0]}[{self.tags[place]}]{tagged.removeprefix(place)}"
         source_place = restore_keywords(at, self.files)
-        keys = [key for each in (source_place, at) for key in (each, _fragment(each))]
-        keys += [*([tagged, _fragment(tagged)] if tagged != at else []), *self._meanings(at)]
+        keys = [key for each in (source_place, at) for key in (each, _make_fragment(each))]
+        keys += [*([tagged, _make_fragment(tagged)] if tagged != at else []), *self._find_meanings(at)]
         if variants and variants[0] != at:
-            keys += [f"{meaning}{at.removeprefix(variants[0])}" for meaning in self._meanings(variants[0])]
+            keys += [f"{meaning}{at.removeprefix(variants[0])}" for meaning in self._find_meanings(variants[0])]
         return keys
 
-    def _meanings(self, at: str) -> list[str]:
-        """The symbolic forms of a place."""
-        return meanings(at, self.tags, self.named_at)
+    def _find_meanings(self, at: str) -> list[str]:
+        return list_meanings(at, self.tags, self.named_at)
 
-    def counting(self) -> Iterator[Fault]:
+    def check_indexes(self) -> Iterator[Fault]:
         """Yield a fault for each entry that addresses variants of a tagged union by index, unless that is allowed."""
-        variants = self._places()
+        variants = self._list_places()
         for entry in () if self.may_count else [*self.names.names]:
             if (place := _find_container(entry, variants)) is not None:
-                rest = _in_definitions(entry).removeprefix(place)
+                rest = _replace_definitions(entry).removeprefix(place)
                 yield NAMED_BY_POSITION(at=entry, instead=f"{variants[place][1]}{rest}")
 
     def find_unused(self) -> Mapping[str, str]:
         """The remaining entries that match nothing, each with a hint."""
-        variants: Mapping[str, tuple[str, str]] = {} if self.may_count else self._places()
+        variants: Mapping[str, tuple[str, str]] = {} if self.may_count else self._list_places()
         entries = [
             one for one in self.names.names if one not in self.names.used and _find_container(one, variants) is None
         ]
         return {entry: self.names.hint(entry) for entry in entries}
 
-    def _places(self) -> Mapping[str, tuple[str, str]]:
+    def _list_places(self) -> Mapping[str, tuple[str, str]]:
         """The places of tagged variants in each pointer form, with the form that uses the tag."""
-        return {_in_definitions(key): (at, tag) for at, tag in self.variants.items() for key in (at, _fragment(at))}
+        return {
+            _replace_definitions(key): (at, tag)
+            for at, tag in self.variants.items()
+            for key in (at, _make_fragment(at))
+        }
 
     def mark_variants(self, owner: str, node: Node, tagged: Tagged | None) -> None:
         """Record the tags, or the only keys, of the branches of a union."""
@@ -202,10 +205,10 @@ class NamedPlaces:
 
 def _find_container(entry: str, places: Collection[str]) -> str | None:
     """The one of these places that an entry names or is below; `None` if there is none."""
-    steps = _in_definitions(entry).split("/")
+    steps = _replace_definitions(entry).split("/")
     above = ("/".join(steps[:depth]) for depth in range(len(steps), 0, -1))
     return next((place for place in above if place in places), None)
 
 
-def _fragment(at: str) -> str:
+def _make_fragment(at: str) -> str:
     return "#" + at.partition("#")[2]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain, count
 from typing import Final
 
-from acpgen.input.equality import by_key
+from acpgen.input.equality import index_by_key
 from acpgen.input.schema_nodes import Node, find_keys
 from acpgen.input.tagged_unions import Tag, Tagged
 from acpgen.input.walk import is_object
@@ -24,11 +24,11 @@ MOST_WORDS: Final = 3
 """The maximum number of fields, constants or members listed in a name."""
 
 
-def labels(branches: Sequence[Node], union: Tagged | None) -> list[str]:
+def make_labels(branches: Sequence[Node], union: Tagged | None) -> list[str]:
     """A word for each branch, all distinct (empty for null). `union` is the tagged union of the branches, if any."""
-    tags = distinguishing_constants(branches) if union is None else union.first_tags
-    keys = _keys(branches)
-    ladders = [_ladder(branch, tags.get(index), keys.get(index)) for index, branch in enumerate(branches)]
+    tags = find_constants(branches) if union is None else union.first_tags
+    keys = _find_keys(branches)
+    ladders = [_list_candidates(branch, tags.get(index), keys.get(index)) for index, branch in enumerate(branches)]
     first = [next(ladder) for ladder in ladders]  # mostly no further word is asked for
     word_by_index: dict[int, str] = {}
     used_words: set[str] = set()
@@ -42,7 +42,7 @@ def labels(branches: Sequence[Node], union: Tagged | None) -> list[str]:
     return [word_by_index[index] for index in range(len(branches))]
 
 
-def names_of_branch(union: str, word: str, *, is_keyed: bool) -> list[str]:
+def list_branch_names(union: str, word: str, *, is_keyed: bool) -> list[str]:
     """Candidate names for a branch without a tag; a distinctive key is treated like a tag."""
     return [join_words(word, union), f"{union}{word}{'Variant' if is_keyed else 'Shape'}"]
 
@@ -62,8 +62,8 @@ def join_words(word: str, union: str) -> str:
 
 def without_stutter(tag: str, union: str, variant: Node) -> list[str]:
     """Candidate names for a variant whose tag has several words and repeats the last word of its body or union."""
-    own, above = _parts_of(tag), _parts_of(union)
-    bodies = [_parts_of(part.reference) for part in variant.parts if part.reference is not None]
+    own, above = _split_words(tag), _split_words(union)
+    bodies = [_split_words(part.reference) for part in variant.parts if part.reference is not None]
     if len(own) < 2:
         return []
     if own[-1] == above[-1]:
@@ -72,7 +72,7 @@ def without_stutter(tag: str, union: str, variant: Node) -> list[str]:
     return [tag] if any(own[-1:] == body[-1:] for body in bodies) else []
 
 
-def _parts_of(name: str) -> list[str]:
+def _split_words(name: str) -> list[str]:
     """The words of a class name with their case."""
     return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^A-Z]+|.", name)
 
@@ -82,7 +82,7 @@ def number_names(name: str) -> Iterator[str]:
     return (f"{name}Variant{number}" for number in count(2))
 
 
-def distinguishing_constants(branches: Sequence[Node]) -> dict[int, Tag]:
+def find_constants(branches: Sequence[Node]) -> dict[int, Tag]:
     """The constants, by position, of the property that distinguishes most of the branches, for unions without a tag."""
     constants_by_name: dict[str, dict[int, Tag]] = {}
     for index, branch in enumerate(branches):
@@ -90,13 +90,13 @@ def distinguishing_constants(branches: Sequence[Node]) -> dict[int, Tag]:
             value = next((sub.constant for sub in subs if sub.constant is not None), None)
             if value is not None:
                 constants_by_name.setdefault(name, {})[index] = value
-    most = {name: len(by_key(values.values())) for name, values in constants_by_name.items()}
+    most = {name: len(index_by_key(values.values())) for name, values in constants_by_name.items()}
     names = sorted(name for name, values in constants_by_name.items() if len(values) == 1 or most[name] > 1)
     best = max(names, key=lambda name: most[name], default=None)
     return {} if best is None else constants_by_name[best]
 
 
-def _keys(branches: Sequence[Node]) -> dict[int, str]:
+def _find_keys(branches: Sequence[Node]) -> dict[int, str]:
     """The distinctive keys of branches, by position: of a union in the form of Rust's `enum`, even if it has other branches, too."""
     alone = sum(branch.lone_key is not None for branch in branches)
     has_words = any(isinstance(branch.constant, str) or "enum" in branch.says for branch in branches)
@@ -111,7 +111,7 @@ def _keys(branches: Sequence[Node]) -> dict[int, str]:
     return keys
 
 
-def _ladder(branch: Node, tag: Tag | None, key: str | None) -> Iterator[tuple[int, str]]:
+def _list_candidates(branch: Node, tag: Tag | None, key: str | None) -> Iterator[tuple[int, str]]:
     """Yield the candidate words for a branch, best first, with the rank of their kind: lower ranks are assigned first."""
     if not is_object(branch.schema) or branch.is_null:
         yield 9, ""
@@ -128,8 +128,8 @@ def _ladder(branch: Node, tag: Tag | None, key: str | None) -> Iterator[tuple[in
 
 def _list_words(node: Node) -> Iterator[str]:
     """Yield what a schema contains that can be a word of a name."""
-    if node.text("title").strip():
-        yield class_name(node.text("title"))
+    if node.get_text("title").strip():
+        yield class_name(node.get_text("title"))
     reference = node.without("not").reference
     if reference is not None:
         yield reference
@@ -137,31 +137,31 @@ def _list_words(node: Node) -> Iterator[str]:
     required = list(node.says.get("required", ()))
     optional = sorted(name for name in properties if name not in required)
     if required:
-        yield from _lists("With", [*required, *optional])
+        yield from _join_names("With", [*required, *optional])
     elif properties:  # which may well get more, so that they are no good first choice
-        yield from chain(["Object"], _lists("With", optional))
+        yield from chain(["Object"], _join_names("With", optional))
     for name, sub in properties.items():
         if sub.constant is not None:
             yield class_name(f"{name} {sub.constant}")
     values = node.says.get("enum", ())
     if 0 < len(values) <= MOST_WORDS:
         yield "Or".join(class_name(str(value)) for value in values)
-    yield from members(node)
+    yield from join_members(node)
     if is_object(node.says.get("items")):
         yield from (f"{word}Array" for word in _list_words(node.get_subschema("items")))
     if "format" in node.says:
-        yield class_name(node.text("format"))
+        yield class_name(node.get_text("format"))
     word = "Or".join(class_name(str(name)) for name in node.types or ["Any"])
     yield from (word, f"Any{word}")
 
 
-def _lists(prefix: str, names: Sequence[str]) -> Iterator[str]:
+def _join_names(prefix: str, names: Sequence[str]) -> Iterator[str]:
     """Names with one word, then two, then three: `WithA`, `WithAAndB`, …"""
     words = map(class_name, names[:MOST_WORDS])
     return (f"{prefix}{text}" for text in accumulate(words, lambda left, right: f"{left}And{right}"))
 
 
-def members(node: Node) -> Iterator[str]:
+def join_members(node: Node) -> Iterator[str]:
     """Yield a name of a small union of definitions from its members: `RequestOrNotification`."""
     names = [branch.reference for branch in node.branches if not branch.is_null]
     if names and len(names) <= MOST_WORDS and None not in names:
@@ -170,14 +170,14 @@ def members(node: Node) -> Iterator[str]:
 
 def list_alternatives(name: str, node: Node) -> Iterator[str]:
     """Yield alternative names for a thing if `name` is in use: with its title as a prefix, then with its kind, then numbered."""
-    title = node.text("title")
+    title = node.get_text("title")
     if title.strip() and len(title) <= len(name):
         yield f"{class_name(title)}{name}"
-    kind = f"{name}{_kind(node)}"
+    kind = f"{name}{_describe_kind(node)}"
     yield from chain([kind], number_names(kind))
 
 
-def _kind(node: Node) -> str:
+def _describe_kind(node: Node) -> str:
     if node.union is not None:
         return "Choice"
     if "enum" in node.says:

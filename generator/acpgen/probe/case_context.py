@@ -14,7 +14,7 @@ from acpgen.probe.agent_peer import Agent
 from acpgen.probe.clauses import CLAUSES, Clause, Strength
 from acpgen.probe.client_peer import Client
 from acpgen.probe.conformance import ProbeFinding
-from acpgen.probe.connection import Connection, ReceivedMessage, id_text
+from acpgen.probe.connection import Connection, ReceivedMessage, write_id
 from acpgen.probe.registry import ProbeCase
 
 KNOWN: Final = (1, 2)
@@ -47,7 +47,7 @@ class Handshake:
         result = self.answer.result if self.answer is not None else None
         return result.get("protocolVersion") if is_object(result) else None
 
-    def capability(self, *path: str) -> Any:
+    def find_capability(self, *path: str) -> Any:
         """The advertised value at a path below its capabilities."""
         value: Any = self.answer.result if self.answer is not None else None
         for step in ("capabilities" if self.version == 2 else "agentCapabilities", *path):
@@ -102,7 +102,7 @@ class Trial:
         message_sent: bytes | None = None,
     ) -> None:
         """Report a violation, with the lines at these indices as evidence."""
-        broken = CLAUSES[clause] if isinstance(clause, str) else clause or self.case.clause(self.spoken)
+        broken = CLAUSES[clause] if isinstance(clause, str) else clause or self.case.find_clause(self.spoken)
         where = connection or self.connection
         self.report(
             ProbeFinding(
@@ -111,7 +111,7 @@ class Trial:
                 clause=broken,
                 level=level or broken.strength,
                 message=message,
-                transcript=where.excerpt(*at),
+                transcript=where.cut_excerpt(*at),
                 sent=where.sent if message_sent is None else message_sent,
                 place=place or broken.section,
             )
@@ -205,7 +205,7 @@ class Trial:
         later = len(connection.rows)
 
         def check() -> None:
-            if connection.answers.get(id_text(id_)):
+            if connection.answers.get(write_id(id_)):
                 return
             if may_be_refused and any(one.index > index for one in connection.bare):
                 return
@@ -232,10 +232,10 @@ class Trial:
             return False
         known = self.memory.get("ping")
         if known is not None:
-            return connection.ask(*self.ping()) is not None if known else self._skip_silent()
+            return connection.ask(*self.choose_ping()) is not None if known else self._skip_silent()
         for method in (PING, "acpgen/ping", *(["session/new"] if connection.own == "client" else [])):
             self.memory["ping"] = method
-            if connection.ask(*self.ping(), self.slow if method == "session/new" else None) is not None:
+            if connection.ask(*self.choose_ping(), self.slow if method == "session/new" else None) is not None:
                 return True
             if connection.is_over:
                 del self.memory["ping"]
@@ -243,16 +243,16 @@ class Trial:
         self.memory["ping"] = ""
         return self._skip_silent()
 
-    def ping(self) -> tuple[str, Any]:
+    def choose_ping(self) -> tuple[str, Any]:
         """A request (method and params) that the program answers as long as it runs, as far as known."""
         if "ping" not in self.memory:
             self.is_alive()
         method = self.memory.get("ping") or PING
-        return method, self.new_params() if method == "session/new" else None
+        return method, self.make_new_params() if method == "session/new" else None
 
-    def ping_message(self, id_: Any, text: str = "tide") -> dict[str, Any]:
+    def make_ping(self, id_: Any, text: str = "tide") -> dict[str, Any]:
         """A request that contains a text and gets an answer: of an unknown method, or of a known one with the text in `_meta`."""
-        method, params = self.ping()
+        method, params = self.choose_ping()
         params_sent = {"text": text} if params is None else {**params, "_meta": {"acpgen.dev/text": text}}
         return {"jsonrpc": "2.0", "id": id_, "method": method, "params": params_sent}
 
@@ -261,13 +261,13 @@ class Trial:
 
     # --- sessions ---
 
-    def session(self, *, anew: bool = False) -> str:
+    def require_session(self, *, anew: bool = False) -> str:
         """A session, of this connection or a new one. Raises `SkipCase` with the reason why there is none."""
         if "no session" in self.memory:
             raise SkipCase(self.memory["no session"])
         if not anew and self.memory.get("sessions"):
             return str(self.memory["sessions"][-1])
-        response = self.connection.ask("session/new", self.new_params(), self.slow)
+        response = self.connection.ask("session/new", self.make_new_params(), self.slow)
         if response is None:
             ended = self.connection.is_over
             reason = (
@@ -285,7 +285,7 @@ class Trial:
         self.memory.setdefault("sessions", []).append(name)
         return name
 
-    def new_params(self) -> dict[str, Any]:
+    def make_new_params(self) -> dict[str, Any]:
         """The params of `session/new` and similar requests."""
         return {"cwd": str(self.folder), "mcpServers": []}
 
@@ -307,7 +307,7 @@ class Trial:
     def advertises(self, *path: str) -> bool:
         """Whether the agent advertises a capability, at a path below its capabilities."""
         assert self.handshake is not None
-        value = self.handshake.capability(*path)
+        value = self.handshake.find_capability(*path)
         return value is True or is_object(value)
 
     def needs(self, *path: str) -> None:
@@ -328,26 +328,26 @@ class Trial:
 
     # --- the program as a client ---
 
-    def agent(self) -> Agent:
+    def get_agent(self) -> Agent:
         """The agent that the probe plays for a client."""
         agent = self.memory["agent"]
         assert isinstance(agent, Agent)
         return agent
 
-    def client_session(self) -> str:
+    def get_client_session(self) -> str:
         """The session in which the client waits for its prompt."""
         params = self.connection.open_requests[0][2]
         return str(params["sessionId"])
 
-    def client_folder(self) -> str:
+    def get_client_folder(self) -> str:
         """The folder of that session."""
-        return self.agent().sessions[self.client_session()]
+        return self.get_agent().sessions[self.get_client_session()]
 
     def is_offered(self, *path: str) -> bool:
         """Whether the client advertises a capability."""
-        return self.agent().is_advertised(*path)
+        return self.get_agent().is_advertised(*path)
 
-    def updates(self, session: str, since: int = 0) -> list[ReceivedMessage]:
+    def list_updates(self, session: str, since: int = 0) -> list[ReceivedMessage]:
         """The updates of a session from an index of the transcript on."""
         calls = self.connection.list_calls("session/update", since)
         params = [(call, call.value.get("params")) for call in calls]

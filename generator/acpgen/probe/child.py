@@ -31,7 +31,7 @@ _LINE: Final = 512
 """Bytes that a line costs in addition to its own, however short it is."""
 
 
-def environment(scratch: Path, names: Iterable[str] = (), *, keep_home: bool = False) -> dict[str, str]:
+def make_environment(scratch: Path, names: Iterable[str] = (), *, keep_home: bool = False) -> dict[str, str]:
     """The environment of the program: some inherited variables, those that are named (`NAME` or `NAME=VALUE`), and a home in the scratch
     folder.
     """

@@ -21,12 +21,12 @@ class RequirementRow(NamedTuple):
 
 
 @cache
-def requirements() -> Mapping[int | str, RequirementRow]:
+def read_requirements() -> Mapping[int | str, RequirementRow]:
     """Every row by its number or id."""
-    table = _table()
+    table = _read_table()
     titles = {one["id"]: one["title"] for one in table["documents"]}
     return {
-        _identifier(row): RequirementRow(
+        _read_identifier(row): RequirementRow(
             titles.get(row["document"], row["document"]), row["section"], row["says"], row["level"], row["who"]
         )
         for row in table["rules"]
@@ -37,17 +37,17 @@ def requirements() -> Mapping[int | str, RequirementRow]:
 def list_tested_rows() -> Mapping[str, tuple[int | str, ...]]:
     """The rows that each case tests."""
     rows_by_case: dict[str, list[int | str]] = {}
-    for row in _table()["rules"]:
+    for row in _read_table()["rules"]:
         for case in row.get("probe", ()):
-            rows_by_case.setdefault(case, []).append(_identifier(row))
+            rows_by_case.setdefault(case, []).append(_read_identifier(row))
     return {case: tuple(rows) for case, rows in rows_by_case.items()}
 
 
 @cache
-def _table() -> Any:
-    return json.loads((resources.schema() / "requirements.json").read_text("utf-8"))
+def _read_table() -> Any:
+    return json.loads((resources.locate_schema() / "requirements.json").read_text("utf-8"))
 
 
-def _identifier(row: Any) -> int | str:
+def _read_identifier(row: Any) -> int | str:
     identifier: int | str = row["number"] if "number" in row else row["id"]
     return identifier

@@ -65,7 +65,7 @@ class ClientProbing(Probing):
                 agent.version, agent.initialize_params.get("info" if agent.version == 2 else "clientInfo")
             )
         if not connection.open_requests:
-            self.memory["reason"] = self._silent(connection, agent)
+            self.memory["reason"] = self._describe_silence(connection, agent)
             self._end(connection)
             raise SkipCase(self.memory["reason"])
         if agent.version != version:
@@ -74,7 +74,7 @@ class ClientProbing(Probing):
         self.open[version], self.memories[version] = handshake, {"agent": agent}
         return handshake
 
-    def _silent(self, connection: Connection, agent: Agent) -> str:
+    def _describe_silence(self, connection: Connection, agent: Agent) -> str:
         ended = "ended" if connection.is_over else f"sent nothing more within {self.clock.start:g} s"
         last = f" after {agent.asked[-1]!r}" if agent.asked else ""
         return f"the client sent no prompt: it {ended}{last}"
@@ -90,7 +90,7 @@ class ClientProbing(Probing):
             listener.settimeout(self.clock.limit_seconds(self.clock.start))
             command = fill_command(command, f"{folder}/s")
             join = partial(_accept_bridge, listener)
-        return Handshake(self._connection(command, agent, join), None, None, None, None, 0)
+        return Handshake(self._connect(command, agent, join), None, None, None, None, 0)
 
     def _end(self, connection: Connection) -> None:
         """Let the client continue, answer its open requests, and end it."""

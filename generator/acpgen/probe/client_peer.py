@@ -43,7 +43,7 @@ class Client:
         self.asked.append(method)
         body: Mapping[str, Any] = params if is_object(params) else {}
         if method == "session/request_permission":
-            return self._permission(body)
+            return self._choose_permission(body)
         serve = self._list_services().get(method)
         if serve is None:
             raise RequestError(-32601, f"Method not found: {method}")
@@ -60,15 +60,15 @@ class Client:
             "fs/read_text_file": self._read,
             "fs/write_text_file": self._write,
             "terminal/create": self._create,
-            "terminal/output": self._output,
-            "terminal/wait_for_exit": self._exit,
+            "terminal/output": self._read_output,
+            "terminal/wait_for_exit": self._read_exit,
             "terminal/kill": self._kill,
             "terminal/release": self._release,
             "elicitation/create": lambda _: {"action": "cancel"},
         }
 
-    def _permission(self, body: Mapping[str, Any]) -> Any:
-        options = [option for option in _items(body.get("options")) if is_object(option)]
+    def _choose_permission(self, body: Mapping[str, Any]) -> Any:
+        options = [option for option in _get_items(body.get("options")) if is_object(option)]
         if body.get("sessionId") in self.cancelled or not options:
             return {"outcome": {"outcome": "cancelled"}}
         prefix = "allow" if self.manner == "serves" else "reject"
@@ -77,7 +77,7 @@ class Client:
             return {"outcome": {"outcome": "cancelled"}}
         return {"outcome": {"outcome": "selected", "optionId": fitting[0].get("optionId")}}
 
-    def _path(self, body: Mapping[str, Any]) -> Path:
+    def _read_path(self, body: Mapping[str, Any]) -> Path:
         text = body.get("path")
         if not isinstance(text, str) or "\0" in text:
             raise RequestError(-32602, "path is required")
@@ -91,7 +91,7 @@ class Client:
         return path
 
     def _read(self, body: Mapping[str, Any]) -> Any:
-        path = self._path(body)
+        path = self._read_path(body)
         try:
             with path.open("rb") as file:
                 text = file.read(_LARGEST).decode("utf-8", "replace")
@@ -104,7 +104,7 @@ class Client:
         return {"content": "".join(lines[begin:end])}
 
     def _write(self, body: Mapping[str, Any]) -> Any:
-        path, content = self._path(body), body.get("content")
+        path, content = self._read_path(body), body.get("content")
         if not isinstance(content, str):
             raise RequestError(-32602, "content is required")
         try:
@@ -119,28 +119,28 @@ class Client:
         self._terminals[name] = True
         return {"terminalId": name}
 
-    def _terminal(self, body: Mapping[str, Any]) -> str:
+    def _require_terminal(self, body: Mapping[str, Any]) -> str:
         name = body.get("terminalId")
         if not isinstance(name, str) or name not in self._terminals:
             raise RequestError(_MISSING, "no such terminal")
         return name
 
-    def _output(self, body: Mapping[str, Any]) -> Any:
-        self._terminal(body)
+    def _read_output(self, body: Mapping[str, Any]) -> Any:
+        self._require_terminal(body)
         return {"output": _OUTPUT, "truncated": False, "exitStatus": {"exitCode": 0, "signal": None}}
 
-    def _exit(self, body: Mapping[str, Any]) -> Any:
-        self._terminal(body)
+    def _read_exit(self, body: Mapping[str, Any]) -> Any:
+        self._require_terminal(body)
         return {"exitCode": 0, "signal": None}
 
     def _kill(self, body: Mapping[str, Any]) -> Any:
-        self._terminal(body)
+        self._require_terminal(body)
         return {}
 
     def _release(self, body: Mapping[str, Any]) -> Any:
-        del self._terminals[self._terminal(body)]
+        del self._terminals[self._require_terminal(body)]
         return {}
 
 
-def _items(value: Any) -> list[Any]:
+def _get_items(value: Any) -> list[Any]:
     return value if is_array(value) else []

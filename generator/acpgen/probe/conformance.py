@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
-from acpgen.pointers import pointer_parts
+from acpgen.pointers import split_pointer
 from acpgen.probe.clauses import Clause, Strength
 
 Verdict: TypeAlias = Literal["breaks", "passes", "not judged"]
@@ -53,7 +53,7 @@ class ProbeFinding:
     def key(self) -> str:
         """The last key of the place in the message; empty if the place is no pointer."""
         _, mark, pointer = self.place.partition(" /")
-        names = [step for step in pointer_parts(f"/{pointer}") if step != "*"] if mark else []
+        names = [step for step in split_pointer(f"/{pointer}") if step != "*"] if mark else []
         return names[-1] if names else ""
 
     @property

@@ -75,7 +75,7 @@ class ReceivedMessage:
     def result(self) -> Any:
         return self.value.get("result")
 
-    def update(self, name: str) -> Any:
+    def get_update_field(self, name: str) -> Any:
         """A field of the update that it contains."""
         params = self.value.get("params")
         update = params.get("update") if is_object(params) else None
@@ -150,7 +150,7 @@ class Connection:
 
     # --- sending ---
 
-    def new_id(self) -> int:
+    def make_id(self) -> int:
         """An unused id."""
         return next(self._ids)
 
@@ -183,9 +183,9 @@ class Connection:
 
     def call(self, method: str, params: Any = None, id_: Any = ...) -> Any:
         """Send a request, and return its id."""
-        name = self.new_id() if id_ is ... else id_
+        name = self.make_id() if id_ is ... else id_
         message = {"jsonrpc": "2.0", "id": name, "method": method} | ({} if params is None else {"params": params})
-        self.asked[id_text(name)] = self.send(message)
+        self.asked[write_id(name)] = self.send(message)
         return name
 
     def notify(self, method: str, params: Any = None) -> int:
@@ -196,7 +196,7 @@ class Connection:
 
     def answer(self, id_: Any, seconds: float | None = None) -> ReceivedMessage | None:
         """The response with this id, if it arrives in time."""
-        name = id_text(id_)
+        name = write_id(id_)
         self.wait(lambda: name in self.answers, self.clock.answer if seconds is None else seconds)
         responses = self.answers.get(name)
         return responses[0] if responses else None
@@ -295,7 +295,7 @@ class Connection:
         elif "result" in value or "error" in value:
             if value.get("id") is None:
                 self.bare.append(message)
-            name = id_text(value.get("id"))
+            name = write_id(value.get("id"))
             self.answers.setdefault(name, []).append(replace(message, asked=self.asked.get(name)))
 
     def _reply(self, id_: Any, method: str, params: Any) -> None:
@@ -340,7 +340,7 @@ class Connection:
 
     # --- showing ---
 
-    def excerpt(self, *indices: int | None) -> tuple[TranscriptLine, ...]:
+    def cut_excerpt(self, *indices: int | None) -> tuple[TranscriptLine, ...]:
         """The lines of the transcript from the first of these indices to the last; only the ends of a long range."""
         indices_shown = sorted({index for index in indices if index is not None and 0 <= index < len(self.rows)})
         if not indices_shown:
@@ -368,7 +368,7 @@ def _cut(row: TranscriptLine) -> TranscriptLine:
     return TranscriptLine(row.sender, row.message[:LONGEST_SHOWN] + f"… ({rest} more bytes)".encode())
 
 
-def id_text(id_: Any) -> str:
+def write_id(id_: Any) -> str:
     """An id by type and value, so that 1 and "1" differ and 1 and 1.0 do not, as in JSON."""
     if isinstance(id_, float) and id_.is_integer():
         id_ = int(id_)

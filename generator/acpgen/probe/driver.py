@@ -16,7 +16,7 @@ from acpgen.input.walk import is_object
 from acpgen.messages import validators
 from acpgen.probe import registry
 from acpgen.probe.case_context import Handshake, SkipCase, Trial
-from acpgen.probe.child import Child, environment
+from acpgen.probe.child import Child, make_environment
 from acpgen.probe.clauses import CLAUSES
 from acpgen.probe.client_peer import CAPABILITIES, Client
 from acpgen.probe.conformance import Conformance, ProbeFinding, SkippedCase
@@ -110,7 +110,7 @@ class Probing:
                 continue
             try:
                 self.clock.limit_seconds(0)
-                self._case(name, case, version)
+                self._run_case(name, case, version)
                 self.report.reached.append(name)
             except SkipCase as reason:
                 self._skip(name, str(reason))
@@ -124,7 +124,7 @@ class Probing:
         else:
             self.report.not_reached.append(SkippedCase(name, reason))
 
-    def _case(self, name: str, case: ProbeCase, version: int) -> None:
+    def _run_case(self, name: str, case: ProbeCase, version: int) -> None:
         self.current = name
         random = Random(f"{self.wanted.seed} {name}")  # noqa: S311 - drawn again from the seed that the report tells
         trial = Trial(
@@ -140,7 +140,7 @@ class Probing:
         trial.handshake, trial.memory = handshake, self.memories[version]
         handshake.connection.case = name
         if case.start == "session":
-            trial.session()
+            trial.require_session()
         try:
             case.run(trial)
         finally:
@@ -158,9 +158,9 @@ class Probing:
             return shared
         first = self.initialize(version)
         if first.version != version:
-            from acpgen.probe.cases.initialization import unspoken
+            from acpgen.probe.cases.initialization import describe_unspoken
 
-            raise SkipCase(unspoken(first, version))
+            raise SkipCase(describe_unspoken(first, version))
         if id(first.connection) in self.closed:
             first = self._initialize(version)
             if first.version != version:
@@ -203,7 +203,7 @@ class Probing:
     def _initialize(self, wanted: Any) -> Handshake:
         """Start the program and send `initialize`: with a version, or in one of the named ways."""
         client = Client(self.scratch / "work", serves=not str(wanted).startswith("bare"))
-        connection = self._connection(self.wanted.command, client, None)
+        connection = self._connect(self.wanted.command, client, None)
         # Two documents differ in what becomes of a version that is too old: the case alone says what is expected.
         connection.is_judged = wanted not in ("early", "all at once", 0)
         sent: set[str] = set()
@@ -211,8 +211,8 @@ class Probing:
             params: dict[str, Any] = {"cwd": str(self.scratch / "work"), "mcpServers": []}
             sent.add(connection.call("session/new", params, "early"))
         if wanted == "all at once":
-            sent.add(connection.call("initialize", initialize_params({"major": 1}), "malformed"))
-        id_ = connection.call("initialize", initialize_params(wanted))
+            sent.add(connection.call("initialize", make_initialize_params({"major": 1}), "malformed"))
+        id_ = connection.call("initialize", make_initialize_params(wanted))
         index = len(connection.rows) - 1
         try:
             answer = connection.answer(id_, self.clock.start)
@@ -223,14 +223,14 @@ class Probing:
             self._end(connection)
             raise
         if answer is None:
-            connection.silence = _silence(connection)
+            connection.silence = _describe_silence(connection)
         return Handshake(connection, client, wanted, id_, answer, index)
 
-    def _connection(
+    def _connect(
         self, command: Sequence[str], answerer: Callable[[str, Any], Any], join: Callable[[], socket] | None
     ) -> Connection:
         """Start a program and connect to it, over the socket of `join` or its standard streams."""
-        variables = environment(self.scratch, self.wanted.variables, keep_home=self.wanted.keep_home)
+        variables = make_environment(self.scratch, self.wanted.variables, keep_home=self.wanted.keep_home)
         sides = ("agent", "client") if self.side == "client" else ("client", "agent")
         monitor = validators.make_monitor(self.strict)
         connection = Connection(Child(command, variables, join), monitor, self.clock, answerer, *sides)
@@ -263,7 +263,7 @@ class Probing:
                     clause=CLAUSES["ends"],
                     level="note",
                     message="the program did not end after its standard input was closed, and was killed",
-                    transcript=connection.excerpt(),
+                    transcript=connection.cut_excerpt(),
                     sent=b"",
                 )
             )
@@ -277,7 +277,7 @@ class Probing:
         self.report.not_reached = [SkippedCase(*one) for one in unique]
 
 
-def _silence(connection: Connection) -> str:
+def _describe_silence(connection: Connection) -> str:
     """Why `initialize` has no answer."""
     if not connection.is_over:
         has_output = any(row.sender == connection.other for row in connection.rows)
@@ -293,10 +293,10 @@ def _silence(connection: Connection) -> str:
     return f"the program {how} before it answered `initialize`"
 
 
-def initialize_params(wanted: Any) -> dict[str, Any]:
+def make_initialize_params(wanted: Any) -> dict[str, Any]:
     """The params of `initialize` for a version, or in one of the named ways."""
     version = wanted if not isinstance(wanted, str) else 2 if wanted == "bare 2" else 1
-    info = {"name": "acpgen-probe", "title": "acpgen probe", "version": _version()}
+    info = {"name": "acpgen-probe", "title": "acpgen probe", "version": _get_version()}
     if wanted == "bare 2":
         return {"protocolVersion": 2, "info": info, "capabilities": {}}
     if version == 2 or version == 65535:
@@ -314,7 +314,7 @@ def initialize_params(wanted: Any) -> dict[str, Any]:
     return params
 
 
-def _version() -> str:
+def _get_version() -> str:
     from acpgen import __version__
 
     return __version__

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 from acpgen import embedded
 from acpgen.input.walk import is_array, is_object
 from acpgen.messages import validators
-from acpgen.probe.citations import requirements as requirements_table
+from acpgen.probe.citations import read_requirements as requirements_table
 from acpgen.probe.clauses import ACP, RPC, Clause, Strength
 from acpgen.probe.conformance import ProbeFinding, SkippedCase
-from acpgen.probe.connection import CaseBreach, Connection, id_text
+from acpgen.probe.connection import CaseBreach, Connection, write_id
 
 if TYPE_CHECKING:
     from acp_monitor import Breach
@@ -55,12 +55,14 @@ def list_breaches(connection: Connection) -> Iterator[ProbeFinding]:
         yield ProbeFinding(
             rule=breach.rule,
             case=case_breach.case,
-            clause=_clause(breach.rule, _requirements(breach, connection.version), breach.level, connection.other),
+            clause=_choose_clause(
+                breach.rule, _find_requirements(breach, connection.version), breach.level, connection.other
+            ),
             level=breach.level,
             message=f"{breach.method}: {breach.sentence}{_describe_place(breach.pointer)}"
             if breach.method
             else breach.sentence,
-            transcript=connection.excerpt(breach.earlier, _find_request(connection, breach.index), breach.index),
+            transcript=connection.cut_excerpt(breach.earlier, _find_request(connection, breach.index), breach.index),
             sent=case_breach.sent,
             place=f"{breach.method} {re.sub(r'/[0-9]+', '/*', breach.pointer)}",
             spoken=f"v{connection.version}",
@@ -95,9 +97,9 @@ def _is_tolerated(connection: Connection, case_breach: CaseBreach) -> bool:
     value = _read(connection.rows[case_breach.breach.index].message)
     if case_breach.breach.rule == "session-not-open":
         params = value.get("params") if is_object(value) else None
-        return is_object(params) and id_text(params.get("sessionId")) in connection.tolerated
+        return is_object(params) and write_id(params.get("sessionId")) in connection.tolerated
     items = value if is_array(value) else [value]
-    return all(is_object(item) and id_text(item.get("id")) in connection.tolerated for item in items)
+    return all(is_object(item) and write_id(item.get("id")) in connection.tolerated for item in items)
 
 
 def _find_request(connection: Connection, index: int) -> int | None:
@@ -127,19 +129,18 @@ def _describe_place(pointer: str) -> str:
     return f" (at {pointer})" if pointer else ""
 
 
-def _requirements(breach: Breach, version: int | str | None) -> tuple[int | str, ...]:
+def _find_requirements(breach: Breach, version: int | str | None) -> tuple[int | str, ...]:
     """The requirements behind a violation in the version in force. Before the handshake ends, the monitor cites the newest version."""
     own = f"acp/v{version}"
     is_other = all(str(each).startswith("acp/") and not str(each).startswith(f"{own}/") for each in breach.requirements)
     if version is None or not is_other:
         return breach.requirements
     return (
-        embedded.requirements.requirements_behind(own, breach.rule, (breach.method, breach.sender))
-        or breach.requirements
+        embedded.requirements.find_requirements(own, breach.rule, (breach.method, breach.sender)) or breach.requirements
     )
 
 
-def _clause(rule: str, requirements: tuple[int | str, ...], level: Strength, side: str) -> Clause:
+def _choose_clause(rule: str, requirements: tuple[int | str, ...], level: Strength, side: str) -> Clause:
     """What the documents demand of this side where the rule is broken: the first requirement of the finding's level, or the first at all.
 
     A requirement that binds the other side alone is passed over.

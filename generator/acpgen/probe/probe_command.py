@@ -9,9 +9,9 @@ from random import SystemRandom
 from typing import Any, Final
 
 from acpgen.config.faults import BAD_MATERIAL
-from acpgen.errors import Faults, did_you_mean
+from acpgen.errors import Faults, suggest_name
 from acpgen.input.faults import UNKNOWN_NAME
-from acpgen.input.load import place, read_bytes
+from acpgen.input.load import display_path, read_bytes
 from acpgen.input.walk import is_array, is_object
 from acpgen.meaning.faults import UNSUPPORTED
 from acpgen.messages import validators
@@ -22,12 +22,12 @@ from acpgen.probe.registry import ProbeCase
 SEEDS: Final = 1 << 31
 
 
-def seed(requested: int | None) -> int:
+def choose_seed(requested: int | None) -> int:
     """The seed of the random part: the one that is given, or a drawn one."""
     return SystemRandom().randrange(SEEDS) if requested is None else requested
 
 
-def cases(names: Sequence[str], side: str) -> list[ProbeCase]:
+def find_cases(names: Sequence[str], side: str) -> list[ProbeCase]:
     """The cases of a side below these names. Raises `Faults` for a name that has none."""
     table = [one for one in registry.load().values() if side in one.sides]
     every = [registry.name_case(one, version) for one in table for version in one.versions]
@@ -35,7 +35,7 @@ def cases(names: Sequence[str], side: str) -> list[ProbeCase]:
         if not registry.select_cases([name], every):
             known = [*every, *(one.id for one in table), *(one.id.partition("/")[0] for one in table)]
             raise Faults(
-                [UNKNOWN_NAME(at="--case", kind="case", name=name, hint=did_you_mean(name, dict.fromkeys(known)))]
+                [UNKNOWN_NAME(at="--case", kind="case", name=name, hint=suggest_name(name, dict.fromkeys(known)))]
             )
     return [
         one
@@ -44,7 +44,7 @@ def cases(names: Sequence[str], side: str) -> list[ProbeCase]:
     ]
 
 
-def versions(protocols: Sequence[str]) -> tuple[int, ...]:
+def choose_versions(protocols: Sequence[str]) -> tuple[int, ...]:
     """The versions of ACP that are named. Raises `Faults` for other protocols, and says what there is for those of MCP."""
     known = {"acp/v1": 1, "acp/v2": 2}
     for name in protocols:
@@ -59,7 +59,7 @@ def versions(protocols: Sequence[str]) -> tuple[int, ...]:
             )
             raise Faults([UNSUPPORTED(at="--protocol", subject=subject, reason=reason, remedy=remedy)])
         if name not in known:
-            raise Faults([UNKNOWN_NAME(at="--protocol", kind="protocol", name=name, hint=did_you_mean(name, known))])
+            raise Faults([UNKNOWN_NAME(at="--protocol", kind="protocol", name=name, hint=suggest_name(name, known))])
     return tuple(dict.fromkeys(known[name] for name in protocols)) or (1, 2)
 
 
@@ -76,9 +76,9 @@ def list_cases(table: Sequence[ProbeCase]) -> str:
             where = "" if one.start == "program" else f"  v{', v'.join(map(str, one.versions))}"
             lines.append(f"  {one.id}{where}")
             lines += wrap(" ".join(one.doc.split()), "      ")
-            clause = one.clause(one.versions[0])
+            clause = one.find_clause(one.versions[0])
             lines += wrap(f"{clause.document}, {clause.section}", "      ")
-            rows = dict.fromkeys(row for version in one.versions for row in one.requirements(version))
+            rows = dict.fromkeys(row for version in one.versions for row in one.list_requirements(version))
             if rows:
                 lines += wrap(f"Requirements: {', '.join(map(str, rows))}", "      ")
     return strip_colours("\n".join(lines)) + "\n"
@@ -94,7 +94,7 @@ def apply_baseline(report: Conformance, baseline: Mapping[str, Any]) -> None:
     report.gone = [row for mark, row in rows.items() if mark not in known_fingerprints and row.get("case") in reached]
 
 
-def baseline(report: Conformance) -> str:
+def render_baseline(report: Conformance) -> str:
     """The findings of a report as a baseline."""
     rows = [
         {"fingerprint": one.fingerprint, "case": one.case, "rule": one.rule, "level": one.level, "message": one.message}
@@ -112,5 +112,5 @@ def read_baseline(path: Path) -> Mapping[str, Any]:
     rows = value.get("findings") if is_object(value) else None
     if not is_array(rows) or not all(is_object(row) and isinstance(row.get("fingerprint"), str) for row in rows):
         reason = "this is no baseline: an object with 'findings', each with a 'fingerprint'"
-        raise Faults([BAD_MATERIAL(at=place(path), reason=reason, remedy="Write one with --write-baseline")])
+        raise Faults([BAD_MATERIAL(at=display_path(path), reason=reason, remedy="Write one with --write-baseline")])
     return value  # type: ignore[no-any-return]

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Final
 
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, RuleDescription, Snippet
-from acpgen.errors import count_noun, visible
+from acpgen.errors import count_noun, make_visible
 from acpgen.probe.conformance import LEVELS, Conformance, ProbeFinding, TranscriptLine
 
 SENTENCES: Final = {
@@ -27,7 +27,7 @@ _LONGEST: Final = 2_000
 """The maximum number of characters of a transcript line in a terminal; the JSON report has the whole line."""
 
 
-def probe_report(report: Conformance) -> DiagnosticReport:
+def make_report(report: Conformance) -> DiagnosticReport:
     """The outcome of a probe as a report."""
     versions = " and ".join(f"v{version}" for version in report.versions)
     baseline_facts = (
@@ -39,7 +39,7 @@ def probe_report(report: Conformance) -> DiagnosticReport:
         title=_name_program(report),
         verdict=report.verdict,
         sentence=SENTENCES[report.verdict],
-        summary=_summary(report),
+        summary=_write_summary(report),
         facts=(
             *baseline_facts,
             ("protocol", versions or "none"),
@@ -47,13 +47,13 @@ def probe_report(report: Conformance) -> DiagnosticReport:
             ("seconds", f"{report.seconds:.1f}"),
             ("command", shlex.join(report.command)),
         ),
-        diagnostics=(*(_diagnostic(each, report) for each in report.findings), *_notes(report)),
+        diagnostics=(*(_make_diagnostic(each, report) for each in report.findings), *_list_notes(report)),
         passed=tuple(report.reached),
         skipped=tuple((each.case, each.reason) for each in report.not_reached),
         is_judged=report.verdict != "not judged",
         data=partial(as_data, report),
         describe=partial(_describe_rules, report),
-        badge=_badge(report),
+        badge=_write_badge(report),
         layout="full",
         code=report.code,
     )
@@ -65,14 +65,14 @@ def _name_program(report: Conformance) -> str:
     return name or shlex.join(report.command)
 
 
-def _summary(report: Conformance) -> str:
+def _write_summary(report: Conformance) -> str:
     """The counts in a sentence."""
     must, should, note = (report.counts[level] for level in LEVELS)
     judged = f"{count_noun(len(report.reached), 'case')} judged, {len(report.not_reached)} not reached"
     return f"{must} broken MUST, {should} SHOULD, {note} noted; {judged}"
 
 
-def _badge(report: Conformance) -> str:
+def _write_badge(report: Conformance) -> str:
     """The outcome in a few words, limited to what was judged."""
     must, should = report.counts["must"], report.counts["should"]
     broken = f"{must} MUST broken" if must else f"{should} SHOULD broken"
@@ -80,7 +80,7 @@ def _badge(report: Conformance) -> str:
     return {"breaks": broken, "passes": passes, "not judged": "not judged"}[report.verdict]
 
 
-def _diagnostic(one: ProbeFinding, report: Conformance) -> Diagnostic:
+def _make_diagnostic(one: ProbeFinding, report: Conformance) -> Diagnostic:
     suite, _, name = one.case.rpartition("/")
     lines = tuple(map(_write_transcript_line, one.transcript))
     keys = (*("" for _ in one.transcript[1:]), one.key)  # what is wrong stands in the last message
@@ -88,7 +88,7 @@ def _diagnostic(one: ProbeFinding, report: Conformance) -> Diagnostic:
     return Diagnostic(
         rule=one.rule,
         severity=_WORDS[one.level],
-        message=_message(one),
+        message=_write_message(one),
         subject=one.case,
         details=(str(one.clause), f"Run it again: {_write_rerun_command(one, report)}"),
         fingerprint=one.fingerprint,
@@ -96,15 +96,15 @@ def _diagnostic(one: ProbeFinding, report: Conformance) -> Diagnostic:
         group=suite,
         case=name,
         fails=one in report.failing,
-        properties=_finding_data(one, report),
+        properties=_write_finding(one, report),
     )
 
 
-def _message(one: ProbeFinding) -> str:
+def _write_message(one: ProbeFinding) -> str:
     return one.message if one.times == 1 else f"{one.message} ({one.times} times)"
 
 
-def _notes(report: Conformance) -> Iterator[Diagnostic]:
+def _list_notes(report: Conformance) -> Iterator[Diagnostic]:
     for row in report.gone:
         message = f"The baseline holds it, and it no longer occurs: {row.get('message')}"
         yield Diagnostic(str(row.get("rule")), "note", message, group="Baseline")
@@ -129,14 +129,14 @@ def _write_rerun_command(one: ProbeFinding, report: Conformance) -> str:
 def _write_transcript_line(row: TranscriptLine) -> str:
     """A line of a transcript: who sent it, and what."""
     arrow = "→" if row.sender == "client" else "←"
-    return "…" if row.is_gap else f"{arrow} {visible(row.message.decode('utf-8', 'backslashreplace'))}"
+    return "…" if row.is_gap else f"{arrow} {make_visible(row.message.decode('utf-8', 'backslashreplace'))}"
 
 
 def _shorten(text: str, key: str) -> str:
     """The start of a text that is too long for a terminal, and the part around a later key."""
     if len(text) <= _LONGEST:
         return text
-    at = text.find(f'"{visible(key)}"') if key else -1
+    at = text.find(f'"{make_visible(key)}"') if key else -1
     half = _LONGEST // 2
     rest = f"… ({len(text)} characters; --format json has all of them)"
     if at + len(key) < _LONGEST:
@@ -158,7 +158,7 @@ def as_data(report: Conformance) -> dict[str, Any]:
         "versions": list(report.versions),
         "verdict": report.verdict,
         "counts": {level: report.counts[level] for level in LEVELS},
-        "findings": [_finding_data(one, report) for one in report.findings],
+        "findings": [_write_finding(one, report) for one in report.findings],
         "reached": report.reached,
         "not_reached": [{"case": one.case, "reason": one.reason} for one in report.not_reached],
         **({} if report.versions else {"standard_error": report.errors}),
@@ -168,13 +168,13 @@ def as_data(report: Conformance) -> dict[str, Any]:
     }
 
 
-def _finding_data(one: ProbeFinding, report: Conformance) -> dict[str, Any]:
+def _write_finding(one: ProbeFinding, report: Conformance) -> dict[str, Any]:
     return {
         "rule": one.rule,
         "requirement": {name: getattr(one.clause, name) for name in ("document", "section", "number", "says")},
         "level": one.level,
-        "message": _message(one),
-        "transcript": [_line_data(row) for row in one.transcript],
+        "message": _write_message(one),
+        "transcript": [_write_line(row) for row in one.transcript],
         "reproduce": {
             "command": _write_rerun_command(one, report),
             "case": one.case,
@@ -184,7 +184,7 @@ def _finding_data(one: ProbeFinding, report: Conformance) -> dict[str, Any]:
     }
 
 
-def _line_data(row: TranscriptLine) -> dict[str, Any]:
+def _write_line(row: TranscriptLine) -> dict[str, Any]:
     if row.is_gap:
         return {"from": row.sender, "gap": True}
     try:

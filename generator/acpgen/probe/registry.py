@@ -9,7 +9,7 @@ from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from acpgen.probe.cases import MODULES
-from acpgen.probe.citations import list_tested_rows, requirements
+from acpgen.probe.citations import list_tested_rows, read_requirements
 from acpgen.probe.clauses import CLAUSES, Clause, Strength
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class ProbeCase:
     sides: tuple[str, ...]
     run: Callable[[Trial], None] = field(repr=False, compare=False)
 
-    def requirements(self, version: int) -> tuple[int | str, ...]:
+    def list_requirements(self, version: int) -> tuple[int | str, ...]:
         """The rows of the table of requirements that it tests in a version; empty if only JSON-RPC demands it."""
         other = f"acp/v{2 if version == 1 else 1}/"
         return tuple(one for one in list_tested_rows().get(self.id, ()) if not str(one).startswith(other))
@@ -45,13 +45,13 @@ class ProbeCase:
         """Whether it only runs on request: no document of the protocol demands it."""
         return self.id.startswith("registry/")
 
-    def clause(self, version: int) -> Clause:
+    def find_clause(self, version: int) -> Clause:
         """The demand that it tests in a version: its own clause, or the first row of the table that it tests."""
-        rows = self.requirements(version)
+        rows = self.list_requirements(version)
         if self.own is not None:
             return replace(self.own, number=rows[0]) if rows else self.own
         number = rows[0] if rows else list_tested_rows()[self.id][0]
-        row = requirements()[number]
+        row = read_requirements()[number]
         return Clause(row.document, row.section, self.strength, row.says, number)
 
     @property

@@ -27,7 +27,7 @@ from acpgen.publish import (
 )
 from acpgen.publish import monitor as monitoring
 from acpgen.publish.memory import FORGETFUL, Memory
-from acpgen.publish.page_requirements import requirements_by_page
+from acpgen.publish.page_requirements import group_requirements
 from acpgen.publish.pages import Entry, Page, arrange_navigation, map_texts
 from acpgen.publish.requirement_table import Table
 from acpgen.publish.validation_page import make_scripts
@@ -85,7 +85,7 @@ def make_pages(
     past = memory.compute_once("past", (names, material.releases), lambda: read_histories(versions, material))
     of_name = {version.name: version for version in versions}
     changelogs = {
-        name: of_name[name].path(changelog.PAGE) if name in of_name else f"{name}/{changelog.PAGE}" for name in past
+        name: of_name[name].locate(changelog.PAGE) if name in of_name else f"{name}/{changelog.PAGE}" for name in past
     }
     pages: list[Page] = []
     faults: list[Fault] = []
@@ -158,7 +158,7 @@ def make_pages(
             "name": version.name,
             "doc": version.protocol.doc,
             "pages": {page.removesuffix(".md"): where[version.name].locate(page) for page in docs.FIXED},
-            "whole": version.path(WHOLE) if version.path(WHOLE) in paths else "",
+            "whole": version.locate(WHOLE) if version.locate(WHOLE) in paths else "",
             "changelog": changelogs.get(version.name, changelogs.get(version.family, "")),
         }
         for version in versions
@@ -187,9 +187,9 @@ def _build_content(version: Version, history: History | None, table: Table | Non
         version.bundle,
         version.settings,
         find_availability(version, history),
-        None if table is None else requirements_by_page(table, version),
+        None if table is None else group_requirements(table, version),
         origins,
-        partial(construct.example, Constructor(protocol, package)) if has_examples else None,
+        partial(construct.write_example, Constructor(protocol, package)) if has_examples else None,
     )
 
 

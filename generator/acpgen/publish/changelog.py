@@ -14,11 +14,11 @@ from acpgen.compat.compare import side
 from acpgen.compat.findings import worst
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.sources import open_input
-from acpgen.diagnostics.markup import Markdown, code
+from acpgen.diagnostics.markup import Markdown, write_code
 from acpgen.publish.release_verdicts import FEW, ChangelogEntry, ChangelogStep, History, summarize
 from acpgen.publish.versions import Version
 from acpgen.targets.docs.page_paths import PagePaths, join_markdown
-from acpgen.targets.docs.templates import lay_out, relative
+from acpgen.targets.docs.templates import lay_out, relativize
 
 PAGE: Final = "changelog.md"
 
@@ -54,8 +54,8 @@ def write_page(
 
     def link(name: str, page: str | None) -> Markdown:
         if page is None or places is None:
-            return code(name)
-        return Markdown(f"[{code(name)}]({relative(path, places.locate(page))})")
+            return write_code(name)
+        return Markdown(f"[{write_code(name)}]({relativize(path, places.locate(page))})")
 
     def link_names(names: Sequence[str], pages: Mapping[str, str] = NO_PAGES) -> Markdown:
         """The first few names with links, and a remark if there are more."""

@@ -17,8 +17,8 @@ from acpgen.config.docs_inputs import INDEX, RELEASES, Releases
 from acpgen.config.faults import BAD_MATERIAL
 from acpgen.errors import Faults
 from acpgen.input.load import Document, Documents
-from acpgen.input.walk import Schema, is_array, is_object, references
-from acpgen.pointers import pointer, target
+from acpgen.input.walk import Schema, is_array, is_object, list_references
+from acpgen.pointers import read_reference, write_pointer
 from acpgen.publish.first_releases import find_released_method, find_released_type
 from acpgen.publish.release_contents import Kind
 from acpgen.publish.release_verdicts import History
@@ -45,7 +45,7 @@ def find_origins(version: Version, history: History | None, releases: Releases |
     if history is None or releases is None or releases.differences is None:
         return NO_ORIGINS
     comparison = _Comparison(version, history, releases)
-    origins = comparison.origins()
+    origins = comparison.make_origins()
     unused = [
         (row, index, place)
         for row, reason in enumerate(releases.differences)
@@ -57,7 +57,7 @@ def find_origins(version: Version, history: History | None, releases: Releases |
         raise Faults(
             [
                 BAD_MATERIAL(
-                    at=f"{at}{pointer('differences', str(row), 'at', str(index))}",
+                    at=f"{at}{write_pointer('differences', str(row), 'at', str(index))}",
                     reason=f"nothing differs from {origins.upstream} at {place}",
                     remedy="Remove it, or name a definition, Definition.member or a keyword that does",
                 )
@@ -82,14 +82,14 @@ class _Comparison:
         self.theirs = read_canonical(self.newest.documents).definitions
         self.named_here = self.ours.keys() - self.theirs.keys()
 
-    def origins(self) -> Origins:
+    def make_origins(self) -> Origins:
         types: dict[str, tuple[Divergence, ...]] = {}
         members: dict[Member, tuple[Divergence, ...]] = {}
         borrowed: set[str] = set()
         for name in self.ours.keys() & self.theirs.keys():
             whole: dict[Divergence, None] = {}
             inside: list[tuple[str, Divergence]] = []
-            for way, member, places in self._differences(name):
+            for way, member, places in self._list_differences(name):
                 borrowed |= self.named_here & {*places}
                 origin = Divergence(way, self._find_reason(places))
                 if member is None:
@@ -98,7 +98,7 @@ class _Comparison:
                     inside.append((member[1], Divergence(way)))
                     members[name, *member] = tuple(dict.fromkeys((*members.get((name, *member), ()), origin)))
             types[name] = (*whole, *merge_divergences(inside))
-        methods = dict(self._methods())
+        methods = dict(self._list_methods())
         added = {
             part
             for each in self.version.protocol.methods
@@ -108,17 +108,17 @@ class _Comparison:
         for name in self.named_here:
             if name in borrowed or name in added:
                 present = [find_released_type(self.version, name, past) is not None for past in self.history]
-                types[name] = (self._missing(present, (name,)),)
-            elif any(name in references(schema) for schema in self.ours.values()):
+                types[name] = (self._describe_missing(present, (name,)),)
+            elif any(name in list_references(schema) for schema in self.ours.values()):
                 types[name] = ()  # it only names what upstream writes out
-        return Origins(self.newest.title, types, members, dict(self._parts()), methods, self.typescript)
+        return Origins(self.newest.title, types, members, dict(self._list_parts()), methods, self.typescript)
 
-    def _differences(self, name: str) -> Iterator[tuple[Way, tuple[Kind, str] | None, Sequence[str]]]:
+    def _list_differences(self, name: str) -> Iterator[tuple[Way, tuple[Kind, str] | None, Sequence[str]]]:
         """Yield the way of each difference, the member that it is in, if any, and the places by which a reason may name it."""
         ours = self.ours[name]
         for each in find_differences(_simplify(extract_facts(self.theirs[name])), self._inline(extract_facts(ours))):
             member, inside = _find_member(each), self._find_property(ours, each.at)
-            here = [target_ for target_ in dict.fromkeys(references(inside)) if target_ in self.named_here]
+            here = [target_ for target_ in dict.fromkeys(list_references(inside)) if target_ in self.named_here]
             yield _find_way(each), member, (*((f"{name}.{member[1]}",) if member else ()), name, *here)
         for keyword in LENIENT:
             if keyword in ours:
@@ -128,7 +128,7 @@ class _Comparison:
         """The facts of a schema of ours, with references to definitions that only this schema has replaced by their content."""
         if not is_object(schema):
             return schema
-        name = target(schema["$ref"]) if isinstance(schema.get("$ref"), str) else ""
+        name = read_reference(schema["$ref"]) if isinstance(schema.get("$ref"), str) else ""
         if name in self.named_here and name not in inside:
             beside = {key: value for key, value in schema.items() if key != "$ref"}
             return self._inline({**extract_facts(self.ours[name]), **beside}, inside | {name})
@@ -140,14 +140,14 @@ class _Comparison:
         name = at[1] if len(at) > 1 and at[0] == "properties" else None
         return fields.get(name, {}) if isinstance(name, str) else {}
 
-    def _methods(self) -> Iterator[tuple[str, Divergence]]:
+    def _list_methods(self) -> Iterator[tuple[str, Divergence]]:
         for method in self.version.protocol.methods:
             present = [find_released_method(method, past) is not None for past in self.history]
             if not present[-1]:
                 places = tuple(part for part in (method.params, method.result) if part is not None)
-                yield method.name, self._missing(present, places)
+                yield method.name, self._describe_missing(present, places)
 
-    def _missing(self, present: Sequence[bool], places: Sequence[str]) -> Divergence:
+    def _describe_missing(self, present: Sequence[bool], places: Sequence[str]) -> Divergence:
         last = max((index for index, there in enumerate(present) if there), default=None)
         why = self._find_reason(places)
         return Divergence("added", why) if last is None else Divergence("kept", why, gone=self.history[last].title)
@@ -160,7 +160,7 @@ class _Comparison:
         self.explained.add(first_place)
         return self.why[first_place]
 
-    def _parts(self) -> Iterator[tuple[str, str]]:
+    def _list_parts(self) -> Iterator[tuple[str, str]]:
         """Yield the types without a definition of their own in the files, each with the definition that contains it."""
         for name, at in self.version.bundle.origins.items():
             keys = at.partition("#")[2].split("/")

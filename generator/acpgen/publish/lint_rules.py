@@ -29,7 +29,7 @@ def write_page() -> str:
 @cache
 def read_examples() -> dict[str, Any]:
     """For each rule, a change of the project's schemas that violates it, the place of the finding, and the message."""
-    file = resources.lint_examples()
+    file = resources.locate_lint_examples()
     return cast("dict[str, Any]", parse_json(decode(read_bytes(file), file.name), file.name))
 
 

@@ -24,7 +24,7 @@ from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.messages import Part, Route, example, message
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.report_cache import find_or_compare
-from acpgen.diagnostics.markup import Markdown, block, escape_line, identifier
+from acpgen.diagnostics.markup import Markdown, escape_line, make_identifier, write_block
 from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.input.numbers import dumps
 from acpgen.input.walk import is_object, without_prose
@@ -32,7 +32,7 @@ from acpgen.naming.identifiers import assign
 from acpgen.publish import migration_types
 from acpgen.publish.migration_entries import find_actor, is_demanded, make_entries
 from acpgen.publish.migration_notes import require_valid
-from acpgen.targets.docs.templates import lay_out, relative
+from acpgen.targets.docs.templates import lay_out, relativize
 
 _FURTHER: Final = ("Every message", "Capabilities", "Types")
 _HARD: Final = ("breaking", "risky", "undecided")
@@ -45,7 +45,7 @@ def make_guide(old: SchemaRevision, new: SchemaRevision, cache: Cache = NO_CACHE
     Raises `Faults` for an example message that its version rejects.
     """
     require_valid(old, new)
-    return dict(_Guide(old, new, _check_facts(old, new, cache)).pages())
+    return dict(_Guide(old, new, _check_facts(old, new, cache)).write_pages())
 
 
 def _check_facts(old: SchemaRevision, new: SchemaRevision, cache: Cache) -> tuple[Reach, ...]:
@@ -54,12 +54,12 @@ def _check_facts(old: SchemaRevision, new: SchemaRevision, cache: Cache) -> tupl
     methods = [[(each.name, each.side, each.kind, each.at) for each in side.methods] for side in (old, new)]
     inputs = ("facts", dumps([*bundles, methods, old.protocol.envelope, new.protocol.envelope]))
 
-    def findings() -> tuple[Reach, ...]:
+    def list_findings() -> tuple[Reach, ...]:
         from acpgen.compat.protocol.check.check import check
 
         return tuple(each for each in check(old, new).reaches if each.rule != "text-reworded")
 
-    return find_or_compare(cache, inputs, findings)
+    return find_or_compare(cache, inputs, list_findings)
 
 
 class _Guide:
@@ -78,12 +78,12 @@ class _Guide:
         for of, move in new.bundle.moves.items():
             self.moves.setdefault(_find_area(move.at, new), []).append((of, move))
         titles = dict.fromkeys((*sorted({*self.methods, *self.moves}), *_FURTHER))
-        slugs = {title: identifier("-".join(title.casefold().split())) for title in titles}
-        file_names = assign({title: (slug, identifier(title).casefold()) for title, slug in slugs.items()})
+        slugs = {title: make_identifier("-".join(title.casefold().split())) for title in titles}
+        file_names = assign({title: (slug, make_identifier(title).casefold()) for title, slug in slugs.items()})
         self.paths = {title: f"{self.first.removesuffix('.md')}/{file_names[title]}.md" for title in titles}
         self.about = {move.title: area for area, moves in self.moves.items() for _, move in moves}
 
-    def pages(self) -> Iterator[tuple[str, tuple[str, str]]]:
+    def write_pages(self) -> Iterator[tuple[str, tuple[str, str]]]:
         old, new = self.old, self.new
         of_frames = [each for each in self.relevant if each.method is None]
         further: Mapping[str, Sequence[object]] = dict(
@@ -113,8 +113,8 @@ class _Guide:
                 first=self.first,
                 has_tasks=any(move.does for move in new.bundle.moves.values()),
                 moves=self.moves.get(title, ()),
-                methods=[self._section(name) for name in self.methods.get(title, ())],
-                href=partial(self._href, path),
+                methods=[self._make_section(name) for name in self.methods.get(title, ())],
+                href=partial(self._make_href, path),
                 everywhere=everywhere,
                 capabilities=capabilities,
                 types=types,
@@ -132,9 +132,9 @@ class _Guide:
             old=self.old,
             new=self.new,
             contents=[*checklists, "Methods", "Details"],
-            anchor=_anchor,
+            anchor=_make_anchor,
             checklists=checklists,
-            href=partial(self._href, self.first),
+            href=partial(self._make_href, self.first),
             changes=self._group_methods(),
             renamed=self.names_now,
             areas=[
@@ -143,10 +143,10 @@ class _Guide:
             ],
         )
 
-    def _href(self, page: str, title: str) -> Markdown:
+    def _make_href(self, page: str, title: str) -> Markdown:
         """The link target of the section about a move, by the move's title, relative to a page."""
         there = self.paths[self.about[title]]
-        return Markdown(f"{'' if there == page else relative(page, there)}#{_anchor(title)}")
+        return Markdown(f"{'' if there == page else relativize(page, there)}#{_make_anchor(title)}")
 
     def _group_methods(self) -> list[tuple[str, list[str]]]:
         """The names of the new, removed, changed and unchanged methods, each group with its heading."""
@@ -160,7 +160,7 @@ class _Guide:
         }
         return [*groups.items()]
 
-    def _section(self, name: str) -> dict[str, Any]:
+    def _make_section(self, name: str) -> dict[str, Any]:
         """The template values of one method: required and optional actions by side.
 
         Includes example messages if an action is required or the method is new or removed.
@@ -185,11 +185,11 @@ class _Guide:
                 (f"{who[:1].upper()}{who[1:]} {how}", list(make_entries(groups[how, who], old, new)))
                 for how, who in sorted(groups, reverse=True)
             ],
-            "messages": list(self._messages(before, after)) if is_shown else [],
+            "messages": list(self._list_messages(before, after)) if is_shown else [],
             "is_told": bool(groups) or is_new_or_gone,
         }
 
-    def _messages(
+    def _list_messages(
         self, before: ir.Method | None, after: ir.Method | None
     ) -> Iterator[tuple[str, SchemaRevision, ir.JSON]]:
         """Yield an example message and response of each version, unless both versions have the same one."""
@@ -201,7 +201,7 @@ class _Guide:
                 if method is not None
             ]
             messages = [(value, side) for value, side in examples if value is not None]
-            if len({block(value) for value, _ in messages}) == len(messages):
+            if len({write_block(value) for value, _ in messages}) == len(messages):
                 yield from ((what, side, value) for value, side in messages)
 
 
@@ -209,7 +209,7 @@ def _find_area(at: str, side: SchemaRevision) -> str:
     """The title of the schema file that contains a place; if it has none, a title derived from the file name."""
     file = at.partition("#")[0]
     words = PurePosixPath(file).name.partition(".")[0].replace("-", " ").replace("_", " ")
-    return side.bundle.title(file) or words[:1].upper() + words[1:]
+    return side.bundle.get_title(file) or words[:1].upper() + words[1:]
 
 
 def _make_example(method: ir.Method, part: Part, side: SchemaRevision, like: SchemaRevision) -> ir.JSON:
@@ -231,6 +231,6 @@ def _make_example(method: ir.Method, part: Part, side: SchemaRevision, like: Sch
     return message(side.protocol.envelope, Route(part, method), value)
 
 
-def _anchor(title: str) -> Markdown:
+def _make_anchor(title: str) -> Markdown:
     """The anchor of a heading as generated by the site generator and GitHub."""
     return Markdown(re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-"))

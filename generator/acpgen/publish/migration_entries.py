@@ -10,9 +10,9 @@ from typing import Final, cast
 from acpgen import ir
 from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.diagnostics.markup import Markdown, code, escape_line, prose, quoting
+from acpgen.diagnostics.markup import Markdown, escape_line, write_code, write_message, write_prose
 from acpgen.input.load import decode, parse_json, read_bytes
-from acpgen.pointers import place_parts
+from acpgen.pointers import split_place
 
 _FILE: Final = Path(__file__).with_name("rule_actions.json")
 INSTEAD: Final = cast("Mapping[str, tuple[str, str]]", parse_json(decode(read_bytes(_FILE), _FILE.name), _FILE.name))
@@ -58,7 +58,7 @@ def make_entries(findings: Iterable[Reach], old: SchemaRevision, new: SchemaRevi
         groups.setdefault((f"{sender} → {receiver}" if arrow else "either side", sentence), []).append(each)
     for (who, says), group in groups.items():
         sentence = says if len(group) > 1 else _describe(group[0], group[0].message, old, new)
-        places = ", ".join(dict.fromkeys(code(each.location) for each in group))
+        places = ", ".join(dict.fromkeys(write_code(each.location) for each in group))
         yield Markdown(f"{places} ({who}): {sentence}".rstrip())
 
 
@@ -69,15 +69,17 @@ def _describe(each: Reach, message: str, old: SchemaRevision, new: SchemaRevisio
     if each.rule in REMOVED and note:
         # The note names the replacement: the field may have moved to another place.
         name = each.location.rpartition(".")[2]
-        return f"{quoting(f'The field {name!r} was removed from here.' if 'field' in each.rule else each.message)} {prose(note)}"
+        removal = f"The field {name!r} was removed from here." if "field" in each.rule else each.message
+        return f"{write_message(removal)} {write_prose(note)}"
     if each.rule in REMOVED:
-        return f"{quoting(message)} {instead} The schema does not say whether there is a replacement."
+        return f"{write_message(message)} {instead} The schema does not say whether there is a replacement."
     if note and each.rule in REPLACED:
-        return prose(note)
+        return write_prose(note)
     advertiser, _, capability = str(each.subject).rpartition(" ")[2].partition(":")
     if each.rule == "gate-added" and advertiser == each.flow.partition("-to-")[0]:
-        return f"It is sent only once the {escape_line(advertiser)} has advertised {code(capability)}. Advertise it before you send this."
-    return f"{quoting(message)} {instead}"
+        advertised = f"{escape_line(advertiser)} has advertised {write_code(capability)}"
+        return f"It is sent only once the {advertised}. Advertise it before you send this."
+    return f"{write_message(message)} {instead}"
 
 
 def _find_key(each: Reach, old: SchemaRevision) -> str:
@@ -89,7 +91,7 @@ def _find_key(each: Reach, old: SchemaRevision) -> str:
         return each.method or ""
     if each.rule == "untagged-variant-removed":
         return each.location.rpartition("(")[2].rstrip(")")
-    parts = place_parts(each.old_at)
+    parts = split_place(each.old_at)
     names = [name for before, name in pairwise(parts) if before == "properties"]
     field = ".".join((parts[1], *names)) if len(parts) == 2 or (len(parts) > 1 and names) else ""
     return _map_members(old).get(each.old_at) or field

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.errors import Fault, Faults
 from acpgen.messages.validators import make_strict
-from acpgen.pointers import plain_pointer
+from acpgen.pointers import write_plain_pointer
 from acpgen.targets.faults import INVALID_EXAMPLE
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def require_valid(old: SchemaRevision, new: SchemaRevision) -> None:
                     validators[part] = make_strict(side.protocol, side.bundle)
                 reason = _find_refusal(message, side, validators[part], requests)
                 if reason is not None:
-                    at = f"{move.at}{plain_pointer(part, index)}"
+                    at = f"{move.at}{write_plain_pointer(part, index)}"
                     faults.append(INVALID_EXAMPLE(at, reason=f"{side.protocol.name}: {reason}", otherwise=""))
     if faults:
         raise Faults(faults)
@@ -51,7 +51,7 @@ def _find_refusal(
         if reason is None and message.get("method") in never_batched:
             reason = f"'{message['method']}' must not be part of a batch"
         if reason is not None:
-            return f"{plain_pointer(index)}: {reason}"
+            return f"{write_plain_pointer(index)}: {reason}"
     return None
 
 

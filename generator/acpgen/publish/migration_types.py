@@ -9,25 +9,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from acpgen import ir
 from acpgen.compat.diff.renames import renamed_definitions, renamed_methods
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.diagnostics.markup import Markdown, code, prose
+from acpgen.diagnostics.markup import Markdown, write_code, write_prose
 from acpgen.publish.release_contents import list_members
-from acpgen.targets.docs.type_text import references
+from acpgen.targets.docs.type_text import list_type_references
 
 
 def pair_capabilities(old: SchemaRevision, new: SchemaRevision) -> list[tuple[str, Markdown, Markdown]]:
     """The capability markers of both versions by side, each with the value that advertises it; matching ones share a row."""
     rows: list[tuple[str, Markdown, Markdown]] = []
-    lacks = Markdown(f"none in {code(old.protocol.name)}")
+    lacks = Markdown(f"none in {write_code(old.protocol.name)}")
     for side in dict.fromkeys((*old.protocol.sides, *new.protocol.sides)):
         before, after = (dict(_find_markers(revised, side)) for revised in (old, new))
         matches = _match_capabilities(tuple(before), tuple(after))
         for path, sign in before.items():
             match = matches.get(path)
-            there = f"{code(match)} {after[match]}" if match else _describe_coverage(f"{side}:{path}", old, new)
-            rows.append((side, Markdown(f"{code(path)} {sign}"), Markdown(there)))
+            there = f"{write_code(match)} {after[match]}" if match else _describe_coverage(f"{side}:{path}", old, new)
+            rows.append((side, Markdown(f"{write_code(path)} {sign}"), Markdown(there)))
         matched_paths = set(matches.values())
         rows += [
-            (side, lacks, Markdown(f"{code(path)} {sign}")) for path, sign in after.items() if path not in matched_paths
+            (side, lacks, Markdown(f"{write_code(path)} {sign}"))
+            for path, sign in after.items()
+            if path not in matched_paths
         ]
     return rows
 
@@ -38,10 +40,10 @@ def _describe_coverage(gate: str, old: SchemaRevision, new: SchemaRevision) -> s
     names = [now.get(method.name, method.name) for method in old.methods if method.capability == gate]
     remaining = [method for method in new.methods if method.name in names]
     needs = [
-        f"{code(method.name)} needs {code(method.capability.partition(':')[2]) if method.capability else 'none'}"
+        f"{write_code(method.name)} needs {write_code(method.capability.partition(':')[2]) if method.capability else 'none'}"
         for method in remaining
     ]
-    return "; ".join((f"none in {code(new.protocol.name)}", *needs))
+    return "; ".join((f"none in {write_code(new.protocol.name)}", *needs))
 
 
 def _find_markers(revised: SchemaRevision, side: str) -> Iterator[tuple[str, str]]:
@@ -58,11 +60,13 @@ def _find_markers(revised: SchemaRevision, side: str) -> Iterator[tuple[str, str
 def _find_markers_below(
     revised: SchemaRevision, type_: ir.Type, path: str, visited: frozenset[str]
 ) -> Iterator[tuple[str, str]]:
-    for name in references(type_):
+    for name in list_type_references(type_):
         for field in _list_fields(revised, name) if name not in visited else ():
             if field.name != "_meta":
                 below = f"{path}.{field.name}"
-                is_marker = any(isinstance(revised.definitions[each], ir.Record) for each in references(field.type))
+                is_marker = any(
+                    isinstance(revised.definitions[each], ir.Record) for each in list_type_references(field.type)
+                )
                 yield below, "`{}`" if is_marker else "`true`" if field.type == ir.Boolean() else ""
                 yield from _find_markers_below(revised, field.type, below, visited | {name})
 
@@ -81,9 +85,9 @@ def _match_capabilities(before: Sequence[str], after: Sequence[str]) -> dict[str
         if match:
             matches[path] = match
     for path in before:
-        around = {there.rpartition(".")[0] for was, there in matches.items() if was.rpartition(".")[0] == path}
-        if path not in matches and len(around) == 1 and around <= set(after) - set(matches.values()):
-            matches[path] = around.pop()
+        new_paths = {there.rpartition(".")[0] for was, there in matches.items() if was.rpartition(".")[0] == path}
+        if path not in matches and len(new_paths) == 1 and new_paths <= set(after) - set(matches.values()):
+            matches[path] = new_paths.pop()
     return matches
 
 
@@ -111,12 +115,15 @@ def compare_types(old: SchemaRevision, new: SchemaRevision) -> list[tuple[str, l
     new_names = [name for name in after if name not in before and name not in renamed.values()]
     notes = new.bundle.migration
     sections = (
-        ("Renamed", [Markdown(f"{code(was)} is {code(name)}") for was, name in renamed.items()]),
+        ("Renamed", [Markdown(f"{write_code(was)} is {write_code(name)}") for was, name in renamed.items()]),
         (
             "Gone",
-            [Markdown(code(name) + (f"\n  {prose(notes[name])}" if name in notes else "")) for name in removed_names],
+            [
+                Markdown(write_code(name) + (f"\n  {write_prose(notes[name])}" if name in notes else ""))
+                for name in removed_names
+            ],
         ),
-        ("New", [Markdown(f"{code(name)}{_describe_members(new.definitions[name])}") for name in new_names]),
+        ("New", [Markdown(f"{write_code(name)}{_describe_members(new.definitions[name])}") for name in new_names]),
     )
     return [(heading, sorted(entries)) for heading, entries in sections if entries]
 
@@ -135,4 +142,4 @@ def _describe_members(definition: ir.Definition) -> str:
     """The members of a type, as the end of a line."""
     head = f"{definition.tag}: " if isinstance(definition, ir.TaggedUnion) else ""
     names = [f"{head}{name}" for _, name in list_members(definition) if name != "_meta"]
-    return f": {', '.join(map(code, names))}" if names else ""
+    return f": {', '.join(map(write_code, names))}" if names else ""

@@ -9,7 +9,7 @@ from inspect import getdoc
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from acpgen import embedded, resources
-from acpgen.diagnostics.markup import identifier
+from acpgen.diagnostics.markup import make_identifier
 from acpgen.input.load import decode, parse_json, read_bytes
 from acpgen.publish.pages import Page
 from acpgen.publish.versions import Version
@@ -37,7 +37,7 @@ def read_rules() -> Mapping[str, Rule]:
 @cache
 def read_examples() -> dict[str, Any]:
     """For each rule, a message that violates it, the message that it contradicts, if any, and the text that the monitor reports."""
-    file = resources.monitor_examples()
+    file = resources.locate_monitor_examples()
     return cast("dict[str, Any]", parse_json(decode(read_bytes(file), file.name), file.name))
 
 
@@ -48,7 +48,7 @@ def is_known(version: Version) -> bool:
 
 def find_page(rule: Rule) -> str:
     """The page that describes a rule: that of its subject."""
-    return f"monitor/{identifier(rule.check.__module__.rpartition('.')[2])}.md"
+    return f"monitor/{make_identifier(rule.check.__module__.rpartition('.')[2])}.md"
 
 
 def map_pages(*, for_site: bool = True) -> Mapping[str, str]:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from acpgen import ir
-from acpgen.pointers import pointer_parts
+from acpgen.pointers import split_pointer
 from acpgen.publish.requirement_table import PEERS, Requirement, Table
 from acpgen.publish.requirements import describe_checks, map_addresses
 from acpgen.publish.versions import Version
@@ -22,9 +22,9 @@ from acpgen.targets.docs.page_paths import MESSAGES
 _NAMED: Final = re.compile(r"`([^`]+)`")
 
 
-def requirements_by_page(table: Table, version: Version) -> Mapping[str, Sequence[RequirementNote]]:
+def group_requirements(table: Table, version: Version) -> Mapping[str, Sequence[RequirementNote]]:
     """The requirements of a version by page, each list in the order of the table; each requirement is on at least one page."""
-    protocol, paths = version.protocol, version.page_paths()
+    protocol, paths = version.protocol, version.make_page_paths()
     titles = {name.casefold(): name for name in protocol.definitions}
     addresses = map_addresses(table)
     pages: dict[str, list[RequirementNote]] = {}
@@ -71,7 +71,7 @@ def _find_types(rule: Requirement, protocol: ir.Protocol) -> Iterator[str]:
     """Yield the types whose schema a requirement refers to."""
     for place in (where for each in rule.schema for where in each.at):
         name, _, fragment = place.partition("#")
-        match list(pointer_parts(fragment)):
+        match list(split_pointer(fragment)):
             case ["$defs", definition, *_] if name == protocol.name and definition in protocol.definitions:
                 yield definition
             case _:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from acpgen.errors import Faults, did_you_mean
+from acpgen.errors import Faults, suggest_name
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.targets.docs.page_paths import INDEX, Page
 
@@ -34,11 +34,11 @@ def arrange_navigation(pages: Iterable[Page], sections: Sections = ()) -> list[E
     if missing := sorted(section_paths - {page.path for page in placed_pages}):
         at, page_paths = "pyproject.toml: tool.acpgen.site.sections", [page.path for page in placed_pages]
         raise Faults(
-            [UNKNOWN_NAME(at, kind="page", name=path, hint=did_you_mean(path, page_paths)) for path in missing]
+            [UNKNOWN_NAME(at, kind="page", name=path, hint=suggest_name(path, page_paths)) for path in missing]
         )
     section_entries: dict[str, Entry] = {}
 
-    def remaining(entries: Sequence[Entry]) -> Iterator[Entry]:
+    def list_remaining(entries: Sequence[Entry]) -> Iterator[Entry]:
         for entry in entries:
             heading, below = entry
             if isinstance(below, str):
@@ -49,12 +49,12 @@ def arrange_navigation(pages: Iterable[Page], sections: Sections = ()) -> list[E
                 continue
             first = below[0][1]
             if isinstance(first, str) and first in section_paths:
-                inside = [*remaining(below[1:])]
+                inside = [*list_remaining(below[1:])]
                 section_entries[first] = (heading, [below[0], *inside] if inside else first)
-            elif inside := [*remaining(below)]:
+            elif inside := [*list_remaining(below)]:
                 yield heading, inside
 
-    rest = [*remaining(_nest([(page.place, page.path) for page in placed_pages]))]
+    rest = [*list_remaining(_nest([(page.place, page.path) for page in placed_pages]))]
     home = [entry for entry in rest if entry[1] == INDEX]
     arranged: list[Entry] = [(name, [section_entries[path] for path in paths]) for name, paths in sections]
     return [*home, *arranged, *(entry for entry in rest if entry not in home)]

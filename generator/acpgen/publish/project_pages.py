@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import unquote
 
-from acpgen.config.docs_inputs import PAGES, Material, title
+from acpgen.config.docs_inputs import PAGES, Material, read_title
 from acpgen.config.faults import BAD_MATERIAL
 from acpgen.diagnostics.markup import Markdown
 from acpgen.errors import Fault, Faults
@@ -54,7 +54,7 @@ def read_project_pages(material: Material, generated_paths: Collection[str]) -> 
 def _make_page(material: Material, path: str) -> Page:
     text = material.pages[path]
     folder, _, name = path.rpartition("/")
-    heading = title(text) or path
+    heading = read_title(text) or path
     above = (f"{folder[:1].upper()}{folder[1:]}",) if folder else ()
     place = (*above, "Overview" if folder and name == INDEX else heading)
     return Page(path, f"{text.strip()}\n", place, about=heading, source=_find_source(material, path))

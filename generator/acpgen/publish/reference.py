@@ -18,13 +18,13 @@ from textwrap import dedent
 from typing import Final, NamedTuple
 
 from acpgen.config.faults import BAD_MATERIAL
-from acpgen.diagnostics.markup import Markdown, code, identifier, prose, write_code_block
+from acpgen.diagnostics.markup import Markdown, make_identifier, write_code, write_code_block, write_prose
 from acpgen.errors import Fault, Faults
-from acpgen.input.load import decode, place, read_bytes
+from acpgen.input.load import decode, display_path, read_bytes
 from acpgen.publish.faults import SITE_NOT_BUILT
 from acpgen.publish.pages import Page
 from acpgen.targets.docs.page_paths import join_markdown
-from acpgen.targets.docs.templates import lay_out, relative
+from acpgen.targets.docs.templates import lay_out, relativize
 
 FOLDER: Final = "api"
 INDEX: Final = f"{FOLDER}/index.md"
@@ -66,14 +66,14 @@ class ApiDeclaration(NamedTuple):
     @property
     def methods(self) -> Sequence[ApiDeclaration]:
         """The public methods of a class."""
-        return [each for each in self._members() if each.is_function]
+        return [each for each in self._list_members() if each.is_function]
 
     @property
     def fields(self) -> Sequence[ApiDeclaration]:
         """The public annotated fields of a class."""
-        return [each for each in self._members() if isinstance(each.node, ast.AnnAssign)]
+        return [each for each in self._list_members() if isinstance(each.node, ast.AnnAssign)]
 
-    def _members(self) -> Iterator[ApiDeclaration]:
+    def _list_members(self) -> Iterator[ApiDeclaration]:
         body = self.node.body if isinstance(self.node, ast.ClassDef) else ()
         return (each for name, each in read_body(body).items() if not name.startswith("_"))
 
@@ -105,7 +105,7 @@ class Module:
     def __init__(self, source: PythonSource, tree: ast.Module) -> None:
         self.source: Final = source
         self.name: Final = source.name
-        self.path: Final = f"{FOLDER}/{identifier(source.name)}.md"
+        self.path: Final = f"{FOLDER}/{make_identifier(source.name)}.md"
         self.doc: Final = ast.get_docstring(tree) or ""
         self.declarations: Final = read_body(tree.body)
         self.imported: Final[dict[str, tuple[str, str]]] = {}
@@ -138,7 +138,7 @@ class Library:
     def _offered(self) -> frozenset[str]:
         """The names of modules that define what a package exports."""
         packages = [each for each in self.modules.values() if each.source.is_package]
-        origins = (self.origin(each.name, name) for each in packages for name in each.exported)
+        origins = (self.find_origin(each.name, name) for each in packages for name in each.exported)
         return frozenset(definition[0].name for definition in origins if definition is not None)
 
     def has_page(self, module: Module) -> bool:
@@ -151,7 +151,7 @@ class Library:
             return True
         return module.source.is_named or module.has_all or module.name in self._offered
 
-    def origin(self, module: str, name: str) -> tuple[Module, ApiDeclaration] | None:
+    def find_origin(self, module: str, name: str) -> tuple[Module, ApiDeclaration] | None:
         """The definition of a name that a module provides, following imports; `None` if it is outside this library."""
         for _ in range(_DEPTH):
             here = self.modules.get(module)
@@ -169,7 +169,7 @@ class Library:
         there = self.modules.get(f"{module}.{name}".removesuffix("."))
         anchor = ""
         if there is None or not self.has_page(there):
-            definition = self.origin(module, name)
+            definition = self.find_origin(module, name)
             if definition is None:
                 return None
             places = (definition[0], definition[1].name), (self.modules[module], name)
@@ -178,8 +178,8 @@ class Library:
             )
         if there is None:
             return None
-        address = f"{relative(path, there.path)}{'#' if anchor else ''}{identifier(anchor) if anchor else ''}"
-        return Markdown(f"[{code(label or name or module)}]({address})")
+        address = f"{relativize(path, there.path)}{'#' if anchor else ''}{make_identifier(anchor) if anchor else ''}"
+        return Markdown(f"[{write_code(label or name or module)}]({address})")
 
     def find_inherited(self, module: Module, declaration: ApiDeclaration, method: str) -> str:
         """The docstring of a method in the nearest known base class that has one; empty if none has."""
@@ -189,7 +189,7 @@ class Library:
                 break
             there, each = waiting.pop(0)
             for base in each.node.bases if isinstance(each.node, ast.ClassDef) else ():
-                base_class = self._base(there, base.value if isinstance(base, ast.Subscript) else base)
+                base_class = self._find_base(there, base.value if isinstance(base, ast.Subscript) else base)
                 if base_class is not None:
                     waiting.append(base_class)
                     doc = next((own.doc for own in base_class[1].methods if own.name == method), "")
@@ -197,13 +197,13 @@ class Library:
                         return doc
         return ""
 
-    def _base(self, module: Module, name: ast.expr) -> tuple[Module, ApiDeclaration] | None:
+    def _find_base(self, module: Module, name: ast.expr) -> tuple[Module, ApiDeclaration] | None:
         """The definition of a base class that is written as a name or as an attribute of a module; `None` if it is unknown."""
         match name:
             case ast.Name(id=own):
-                return self.origin(module.name, own)
+                return self.find_origin(module.name, own)
             case ast.Attribute(value=ast.Name(id=of), attr=own) if of in module.imported:
-                return self.origin(".".join(module.imported[of]), own)
+                return self.find_origin(".".join(module.imported[of]), own)
             case _:
                 return None
 
@@ -219,9 +219,9 @@ def read_sources(root: Path, paths: Sequence[str]) -> tuple[PythonSource, ...]:
         files = [file for file in files if file.is_file()]
         if not files:
             reason, remedy = "no Python is there", "Correct [tool.acpgen.site] python, or generate it first"
-            raise Faults([SITE_NOT_BUILT(at=place(path), reason=reason, remedy=remedy)])
+            raise Faults([SITE_NOT_BUILT(at=display_path(path), reason=reason, remedy=remedy)])
         for file in files:
-            name, text = _name_module(file), decode(read_bytes(file), place(file))
+            name, text = _name_module(file), decode(read_bytes(file), display_path(file))
             at, is_package = file.relative_to(root).as_posix(), file.name == "__init__.py"
             sources.setdefault(name, PythonSource(name, at, text, is_package, is_named=file == path))
     return tuple(sources[name] for name in sorted(sources))
@@ -303,7 +303,7 @@ class ApiEntry(NamedTuple):
 
 def _list_entries(library: Library, module: Module) -> Iterator[ApiEntry]:
     for name in module.public:
-        definition = library.origin(module.name, name)
+        definition = library.find_origin(module.name, name)
         if definition is None:
             link = library.link(
                 module.path, *module.imported.get(name, ("", "")), ".".join(module.imported.get(name, ()))
@@ -311,7 +311,7 @@ def _list_entries(library: Library, module: Module) -> Iterator[ApiEntry]:
             if link is not None:
                 origin = Markdown(f"The module {link}.")
             elif name in module.imported:
-                origin = Markdown(f"From {code(module.imported[name][0])}.")
+                origin = Markdown(f"From {write_code(module.imported[name][0])}.")
             else:
                 origin = Markdown("Made when the module is loaded.")
             yield ApiEntry(Markdown("##"), name, origin=origin)
@@ -388,7 +388,9 @@ def _format_docstring(text: str) -> Markdown:
         elif all(line.startswith("    ") for line in lines):
             blocks.append(write_code_block(dedent(part), "text"))
         elif lines[0].startswith(("- ", "* ")):
-            blocks.append("\n".join(f"- {prose(each)}" for each in re.split(r"^[-*] ", part, flags=re.MULTILINE)[1:]))
+            blocks.append(
+                "\n".join(f"- {write_prose(each)}" for each in re.split(r"^[-*] ", part, flags=re.MULTILINE)[1:])
+            )
         else:
-            blocks.append(prose(part))
+            blocks.append(write_prose(part))
     return Markdown("\n\n".join(blocks))

@@ -27,9 +27,9 @@ from acpgen.config.faults import BAD_MATERIAL
 from acpgen.errors import Fault, Faults
 from acpgen.files import Change, Tree, is_behind_link
 from acpgen.input.faults import LINK_REFUSED
-from acpgen.input.load import Documents, decode, parse_json, place
+from acpgen.input.load import Documents, decode, display_path, parse_json
 from acpgen.input.walk import is_object
-from acpgen.pointers import place_parts, plain_pointer
+from acpgen.pointers import split_place, write_plain_pointer
 from acpgen.publish.release_contents import TypeContents, summarize_release
 from acpgen.publish.versions import Version
 
@@ -149,7 +149,7 @@ def _list_places(findings: Sequence[Reach]) -> Iterator[tuple[str, ...]]:
 
 def _find_type(at: str) -> str:
     """The name of the definition that contains a place; empty if none does."""
-    parts = place_parts(at)
+    parts = split_place(at)
     return parts[1] if len(parts) > 1 and parts[0] in ("$defs", "definitions") else ""
 
 
@@ -186,7 +186,7 @@ def evaluate(releases: Releases, recomputed: int | None = None) -> tuple[Release
     stored_verdicts = _read(releases)
 
     @cache
-    def side(number: int) -> Any:
+    def read_side(number: int) -> Any:
         from acpgen.compat.compare import side
         from acpgen.compat.sources import open_input
 
@@ -197,7 +197,7 @@ def evaluate(releases: Releases, recomputed: int | None = None) -> tuple[Release
         digest, before = hashlib.sha256(release.content).hexdigest(), verdicts[-1].sha256 if verdicts else None
         verdict = stored_verdicts.get((before, digest)) if number != recomputed else None
         if verdict is None:
-            changes, names = _compare(side, number), summarize_release(side(number).meaning)
+            changes, names = _compare(read_side, number), summarize_release(read_side(number).meaning)
             step = {name: getattr(changes, name) for name in ChangelogStep.__struct_fields__}
             verdict = ReleaseVerdict(version=release.version, sha256=digest, after=before, **step, **names)
         verdicts.append(msgspec.structs.replace(verdict, version=release.version))
@@ -229,10 +229,10 @@ def plan_updates(schema: Path, materials: Iterable[tuple[Files, Files]]) -> tupl
     for path, text in texts.items():
         file = schema / path
         if is_behind_link(schema, path):
-            raise Faults([LINK_REFUSED(at=place(file.parent))])
+            raise Faults([LINK_REFUSED(at=display_path(file.parent))])
         if file.exists() and not file.is_file():
             reason, remedy = "this is not a file", "Remove it and run acpgen generate"
-            raise Faults([BAD_MATERIAL(at=place(file), reason=reason, remedy=remedy)])
+            raise Faults([BAD_MATERIAL(at=display_path(file), reason=reason, remedy=remedy)])
         change = Change(file.parent, written=(file.name,), unchanged=(), removed=(), strays=())
         planned.append((Tree(file.parent, {file.name: text}, shared=True), change))
     return tuple(planned)
@@ -267,7 +267,7 @@ def _read(releases: Releases) -> Mapping[tuple[str | None, str], ReleaseVerdict]
     except msgspec.ValidationError as error:
         reason, _, path = str(error).partition(" - at `$")
         keys = takewhile(lambda key: key != "[...]", re.findall(r"\[\.{3}\]|\w+", path))
-        raise Faults([BAD_MATERIAL(at=f"{at}#{plain_pointer(*keys)}", reason=reason, remedy=_REMEDY)]) from None
+        raise Faults([BAD_MATERIAL(at=f"{at}#{write_plain_pointer(*keys)}", reason=reason, remedy=_REMEDY)]) from None
     verdicts: dict[tuple[str | None, str], ReleaseVerdict] = {}
     names: dict[str, dict[str, Any]] = {name: {} for name in _NAMES}
     before: str | None = None

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from acpgen.config.docs_inputs import form_faults
+from acpgen.config.docs_inputs import find_form_faults
 from acpgen.config.faults import BAD_MATERIAL
 from acpgen.errors import Faults, show
 from acpgen.input.form import Form
@@ -126,7 +126,7 @@ def make_slug(section: str) -> str:
 
 def parse_table(value: ir.JSON, at: str) -> Table:
     """Parse and validate the table in a file. Raises `Faults` that name every invalid place."""
-    faults = [*form_faults(_FORM, value, at, "Correct it: schema/README.md describes the table")]
+    faults = [*find_form_faults(_FORM, value, at, "Correct it: schema/README.md describes the table")]
     if faults:
         raise Faults(faults)
     top = cast("dict[str, list[dict[str, Any]]]", value)

@@ -10,11 +10,11 @@ from functools import partial
 from typing import Any, Final
 
 from acpgen.config.faults import BAD_MATERIAL
-from acpgen.diagnostics.markup import Markdown, code, identifier, prose
-from acpgen.errors import Fault, Faults, did_you_mean, show
+from acpgen.diagnostics.markup import Markdown, make_identifier, write_code, write_prose
+from acpgen.errors import Fault, Faults, show, suggest_name
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.walk import is_array, is_object
-from acpgen.pointers import pointer_parts, resolve
+from acpgen.pointers import resolve, split_pointer
 from acpgen.publish.pages import Page
 from acpgen.publish.requirement_table import (
     CHECKERS,
@@ -101,7 +101,7 @@ def write_pages(
             peers=PEERS,
             checks=describe_checks,
             slug=make_slug,
-            lines=writer.lines,
+            lines=writer.write_lines,
             sections=_group_by_section,
             words=_join_words,
             verbatim=Markdown,
@@ -113,7 +113,7 @@ def write_pages(
 
 def find_page(document: NormativeDocument) -> Markdown:
     """The path of the page of a document."""
-    return Markdown(f"requirements/{identifier(document.page)}.md")
+    return Markdown(f"requirements/{make_identifier(document.page)}.md")
 
 
 def map_areas(table: Table) -> Mapping[str, Markdown]:
@@ -167,7 +167,7 @@ def _find_contradictions(table: Table, versions: Sequence[Version], rules: Mappi
         for name in (entry.partition(":")[0] for entry in rule.monitor if rules):
             if name not in rules:
                 yield UNKNOWN_NAME(
-                    f"{at}/monitor", kind="rule of the monitor", name=name, hint=did_you_mean(name, rules)
+                    f"{at}/monitor", kind="rule of the monitor", name=name, hint=suggest_name(name, rules)
                 )
 
 
@@ -222,62 +222,62 @@ class _Writer:
     rules: Mapping[str, str]
     with_tests: bool
 
-    def lines(self, rule: Requirement) -> list[tuple[str, list[Markdown]]]:
+    def write_lines(self, rule: Requirement) -> list[tuple[str, list[Markdown]]]:
         """The lines about what checks, ensures or tests a requirement: each a title with its phrases."""
         details: Mapping[str, Iterable[Markdown]] = {
-            "Methods": map(partial(self._method, rule), rule.methods),
-            CHECKERS["schema"]: (phrase for place in rule.schema for phrase in self._places(place)),
+            "Methods": map(partial(self._link_method, rule), rule.methods),
+            CHECKERS["schema"]: (phrase for place in rule.schema for phrase in self._describe_places(place)),
             CHECKERS["validator"]: [Markdown(f"refuses by {_join_names(rule.validator)}")] * bool(rule.validator),
-            CHECKERS["lint"]: map(code, rule.lint),
-            CHECKERS["monitor"]: map(self._rule, rule.monitor),
-            CHECKERS["probe"]: map(code, rule.probe),
-            CHECKERS["bindings"]: (code(name.replace(":", ".")) for name in rule.bindings),
-            CHECKERS["functions"]: (code(name.replace(":", ".")) for name in rule.functions),
-            "Shown by": map(code, rule.tests * self.with_tests),
+            CHECKERS["lint"]: map(write_code, rule.lint),
+            CHECKERS["monitor"]: map(self._link_rule, rule.monitor),
+            CHECKERS["probe"]: map(write_code, rule.probe),
+            CHECKERS["bindings"]: (write_code(name.replace(":", ".")) for name in rule.bindings),
+            CHECKERS["functions"]: (write_code(name.replace(":", ".")) for name in rule.functions),
+            "Shown by": map(write_code, rule.tests * self.with_tests),
         }
         return [(title, texts) for title, phrases in details.items() if (texts := [*phrases])]
 
-    def _method(self, rule: Requirement, name: str) -> Markdown:
+    def _link_method(self, rule: Requirement, name: str) -> Markdown:
         """A method that a rule is about, linked to its page in each protocol."""
         links = [
             self._link(protocol, paths.methods[name])
             for protocol, paths in self.paths.items()
             if protocol in rule.protocols and name in paths.methods
         ]
-        return Markdown(f"{code(name)} ({', '.join(links)})" if links else code(name))
+        return Markdown(f"{write_code(name)} ({', '.join(links)})" if links else write_code(name))
 
-    def _rule(self, entry: str) -> Markdown:
+    def _link_rule(self, entry: str) -> Markdown:
         """A rule of the monitor with a link, and the word that narrows it."""
         name, _, word = entry.partition(":")
-        link = f"[{code(name)}](../{self.rules[name]}#{name})" if name in self.rules else code(name)
-        return Markdown(f"{link} about {code(word)}" if word else link)
+        link = f"[{write_code(name)}](../{self.rules[name]}#{name})" if name in self.rules else write_code(name)
+        return Markdown(f"{link} about {write_code(word)}" if word else link)
 
-    def _places(self, place: SchemaPlaces) -> Iterator[Markdown]:
+    def _describe_places(self, place: SchemaPlaces) -> Iterator[Markdown]:
         """Yield a phrase for each kind of place about what schemas have or lack; the same place in several protocols shares one."""
         kinds: dict[tuple[str, str], dict[str, list[Markdown]]] = {}
         for where in place.at:
             protocol, _, fragment = where.partition("#")
-            parts = list(pointer_parts(fragment))
+            parts = list(split_pointer(fragment))
             kind = parts.pop() if len(parts) in (1, 3) and (parts[-1], True) in _PHRASES else ""
             below = ".".join(part for part in parts[2:] if part != "properties")
             types = kinds.setdefault((kind, below), {})
-            types.setdefault("".join(parts[1:2]), []).append(self._type(protocol, parts))
+            types.setdefault("".join(parts[1:2]), []).append(self._link_type(protocol, parts))
         for (kind, below), types in kinds.items():
             one, several, joint = _PHRASES[kind, bool(place.has)]
             words = place.has or place.lacks
             what = (one if len(words) == 1 else several).format(_join_names(words))
-            holders = [f"{code(name)} ({', '.join(at)})" if name else ", ".join(at) for name, at in types.items()]
-            member = f"{code(below)} of " if below else ""
+            holders = [f"{write_code(name)} ({', '.join(at)})" if name else ", ".join(at) for name, at in types.items()]
+            member = f"{write_code(below)} of " if below else ""
             yield Markdown(f"{what} {joint} {member}{', '.join(holders)}")
 
-    def _type(self, protocol: str, parts: Sequence[str]) -> Markdown:
+    def _link_type(self, protocol: str, parts: Sequence[str]) -> Markdown:
         """A protocol name linked to the page of the type at `parts` of its schema, with the anchor of the field if they lead to one."""
         if protocol not in self.paths:
-            return prose(protocol)
+            return write_prose(protocol)
         types = self.paths[protocol].types
         match parts:
             case ["$defs", name, "properties", member, *_] if name in types:
-                return self._link(protocol, types[name], f"field-{identifier(member)}")
+                return self._link(protocol, types[name], f"field-{make_identifier(member)}")
             case ["$defs", name, *_] if name in types:
                 return self._link(protocol, types[name])
             case _:
@@ -285,8 +285,8 @@ class _Writer:
 
     def _link(self, protocol: str, page: str, anchor: str = "") -> Markdown:
         address = self.paths[protocol].locate(page, anchor)
-        return Markdown(f"[{prose(protocol)}](../{address})")
+        return Markdown(f"[{write_prose(protocol)}](../{address})")
 
 
 def _join_names(names: Sequence[str]) -> Markdown:
-    return Markdown(", ".join(map(code, names)))
+    return Markdown(", ".join(map(write_code, names)))

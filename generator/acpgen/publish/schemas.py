@@ -8,12 +8,12 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from acpgen.diagnostics.markup import identifier
+from acpgen.diagnostics.markup import make_identifier
 from acpgen.publish.pages import Page
 from acpgen.publish.versions import Version
 from acpgen.targets import bundle
 from acpgen.targets.docs.templates import lay_out
-from acpgen.targets.python.schema import schema_text
+from acpgen.targets.python.schema import write_schema
 
 PAGE: Final = "schemas.md"
 STRICT: Final = "strict.json"
@@ -27,7 +27,7 @@ def write_pages(versions: Sequence[Version]) -> list[Page]:
     for version in versions:
         texts = {
             **bundle.render(version.protocol, version.bundle, version.settings),
-            version.path(STRICT): schema_text(version.bundle),
+            version.locate(STRICT): write_schema(version.bundle),
         }
         files += (Page(path, text) for path, text in texts.items())
         row = {
@@ -42,6 +42,6 @@ def write_pages(versions: Sequence[Version]) -> list[Page]:
 def _describe_download(version: Version, path: str, text: str) -> dict[str, str]:
     """The template values of a file, including the file name under which a browser saves it."""
     content = text.encode()
-    file_name = ".".join((*map(identifier, version.protocol.name.split("/")), path.rpartition("/")[2]))
+    file_name = ".".join((*map(make_identifier, version.protocol.name.split("/")), path.rpartition("/")[2]))
     size, digest = f"{max(1, round(len(content) / 1000))} kB", hashlib.sha256(content).hexdigest()
     return {"path": path, "saved": file_name, "size": size, "digest": digest}

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from acpgen import ir
-from acpgen.diagnostics.markup import Markdown, html
+from acpgen.diagnostics.markup import Markdown, escape_html
 from acpgen.meaning import envelopes
-from acpgen.meaning.contract import method_row
+from acpgen.meaning.contract import make_method_row
 from acpgen.publish.versions import Version
 from acpgen.targets import typescript
 from acpgen.targets.docs.templates import lay_out
@@ -50,7 +50,7 @@ def write_page(versions: Sequence[Version], monitored: Mapping[str, str]) -> str
     return lay_out(
         "judge",
         path=PAGE,
-        protocols=Markdown(html(json.dumps(protocols))),
+        protocols=Markdown(escape_html(json.dumps(protocols))),
         rules=[(rule, monitored.get(rule)) for rule in RULES],
         monitor=bool(monitored),
         others=max(0, len(monitored) - len(RULES)),
@@ -66,10 +66,10 @@ def make_scripts(versions: Sequence[Version]) -> Mapping[str, str]:
             "sides": _find_sides(version),
             "batch": protocol.batch,
             "partial": version.family == "mcp",  # the schema holds a part of its methods
-            "methods": [method_row(method) for method in protocol.methods],
+            "methods": [make_method_row(method) for method in protocol.methods],
             "example": "\n".join(json.dumps(line) for line in _make_example(version)),
         }
-        module = typescript.script(protocol, version.bundle, ("read", "validate"))
+        module = typescript.write_script(protocol, version.bundle, ("read", "validate"))
         name, rows = json.dumps(protocol.name), json.dumps(data)
         scripts[_name_script(version)] = (
             f"(globalThis.acpProtocols ??= {{}})[{name}] = {{ ...{rows}, module: {module} }};\n"

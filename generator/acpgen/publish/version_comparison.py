@@ -8,11 +8,11 @@ from typing import TypeAlias, assert_never
 from acpgen import ir
 from acpgen.compat.diff.renames import renamed_definitions, successor
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.diagnostics.markup import Markdown, code
+from acpgen.diagnostics.markup import Markdown, write_code
 from acpgen.input.numbers import dumps
 from acpgen.publish.versions import Version, VersionPaths
 from acpgen.targets.docs.page_paths import PagePaths
-from acpgen.targets.docs.templates import lay_out, relative
+from acpgen.targets.docs.templates import lay_out, relativize
 from acpgen.targets.docs.type_text import describe_type_as_text
 from acpgen.targets.docs.version_docs import OtherVersion, OtherVersions
 
@@ -41,7 +41,7 @@ def write_page(old: Version, new: Version, path: str, guide: str, version_paths:
     old_types, new_types = ([page for _, page in sorted(paths.types.items())] for paths in (before, after))
     return lay_out(
         "changes",
-        guide=relative(path, guide),
+        guide=relativize(path, guide),
         old=old.name,
         new=new.name,
         methods=[
@@ -58,12 +58,12 @@ def write_page(old: Version, new: Version, path: str, guide: str, version_paths:
 def _make_linker(path: str, paths: PagePaths) -> Callable[[str], Markdown]:
     """A function that writes the link from a page to the page of a method or type of a version."""
     names = {page: name for group in (paths.methods, paths.types) for name, page in group.items()}
-    return lambda page: Markdown(f"[{code(names[page])}]({relative(path, paths.locate(page))})")
+    return lambda page: Markdown(f"[{write_code(names[page])}]({relativize(path, paths.locate(page))})")
 
 
 def match_pages(here: Version, there: Version) -> Mapping[str, tuple[str, Sequence[tuple[str, str, str]]]]:
     """The pages of methods and types that have a counterpart in another version, each with the counterpart and the differences."""
-    ours, theirs, old, new = here.page_paths(), there.page_paths(), here.protocol, there.protocol
+    ours, theirs, old, new = here.make_page_paths(), there.make_page_paths(), here.protocol, there.protocol
     matches: dict[str, tuple[str, Sequence[tuple[str, str, str]]]] = {}
     for method in old.methods:
         earlier = (other for other in new.methods if successor(other, [method]) is not None)

@@ -12,12 +12,12 @@ from typing import TypeAlias
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.diagnostics.markup import identifier
+from acpgen.diagnostics.markup import make_identifier
 from acpgen.publish.pages import INDEX
 from acpgen.targets import docs
 from acpgen.targets.docs.page_paths import ERRORS, MESSAGES, PagePaths
-from acpgen.targets.docs.scenarios import Scenario, scenarios
-from acpgen.targets.docs.usages import reachable_types
+from acpgen.targets.docs.scenarios import Scenario, list_scenarios
+from acpgen.targets.docs.usages import list_reachable_types
 from acpgen.targets.docs.version_docs import describe_errors, describe_messages
 from acpgen.targets.interface import Settings
 
@@ -51,13 +51,13 @@ class Version:
     @property
     def home(self) -> str:
         """The path of its first page."""
-        return self.path(INDEX)
+        return self.locate(INDEX)
 
-    def path(self, page: str) -> str:
+    def locate(self, page: str) -> str:
         """The path of a page, or the address of a part of it, relative to the docs root."""
         return posixpath.normpath(posixpath.join(self.settings.prefix, page))
 
-    def page_paths(self) -> PagePaths:
+    def make_page_paths(self) -> PagePaths:
         """The paths of all its pages. Raises `Faults`."""
         return docs.find_page_paths(self.protocol, self.bundle, self.settings.prefix)
 
@@ -79,12 +79,12 @@ def find_page_paths(versions: Sequence[Version], *, for_site: bool) -> VersionPa
     """The page paths of each version: all pages on a site; in a repository, anchors on the pages of areas instead of pages of types."""
     version_paths: dict[str, PagePaths] = {}
     for version in versions:
-        paths, stable = version.page_paths(), find_extended(version, versions)
+        paths, stable = version.make_page_paths(), find_extended(version, versions)
         if stable is not None:
             paths = replace(paths, replacements=_find_equal_pages(version, stable, paths), extended=stable.name)
         elif not for_site:
             areas = {name: paths.areas[paths.area_of[name]] for name in paths.types}
-            anchors = {page: f"{areas[name]}#{identifier(name)}" for name, page in paths.types.items()}
+            anchors = {page: f"{areas[name]}#{make_identifier(name)}" for name, page in paths.types.items()}
             paths = replace(paths, replacements=anchors)
         version_paths[version.name] = paths
     return version_paths
@@ -92,15 +92,15 @@ def find_page_paths(versions: Sequence[Version], *, for_site: bool) -> VersionPa
 
 def _find_equal_pages(version: Version, stable: Version, paths: PagePaths) -> Mapping[str, str]:
     """The pages of a version whose content equals that of the version it extends, each with the relative path of the other page."""
-    here, there, others = version.protocol, stable.protocol, stable.page_paths()
+    here, there, others = version.protocol, stable.protocol, stable.make_page_paths()
     types = {name for name in here.definitions if _is_equal_type(name, version, stable)}
     methods = {name for name in paths.methods if _is_equal_method(name, version, stable, types)}
     own = {paths.area_of[name] for name in here.definitions if name not in types}
     own |= {
         paths.area_of.get(each.params or each.result or "", "") for each in here.methods if each.name not in methods
     }
-    outlines = {plan.name: _outline_scenario(plan) for plan in scenarios(there)}
-    plans = [plan.name for plan in scenarios(here) if outlines.get(plan.name) == _outline_scenario(plan)]
+    outlines = {plan.name: _outline_scenario(plan) for plan in list_scenarios(there)}
+    plans = [plan.name for plan in list_scenarios(here) if outlines.get(plan.name) == _outline_scenario(plan)]
     pages = _pair_pages(types, paths.types, others.types) | _pair_pages(methods, paths.methods, others.methods)
     pages |= _pair_pages(paths.areas.keys() - own, paths.areas, others.areas)
     pages |= _pair_pages(plans, paths.conversations, others.conversations)
@@ -110,7 +110,7 @@ def _find_equal_pages(version: Version, stable: Version, paths: PagePaths) -> Ma
         if content == about(there) and types.issuperset(type_names):
             pages[page] = page
     start = f"/{version.settings.prefix}"
-    return {page: posixpath.relpath(f"/{stable.path(other)}", start) for page, other in pages.items()}
+    return {page: posixpath.relpath(f"/{stable.locate(other)}", start) for page, other in pages.items()}
 
 
 def _pair_pages(names: Iterable[str], here: Mapping[str, str], there: Mapping[str, str]) -> dict[str, str]:
@@ -129,7 +129,7 @@ def _is_equal_method(name: str, version: Version, stable: Version, types: set[st
         [(method, method.doc) for method in each.protocol.methods if method.name == name] for each in (version, stable)
     )
     message_types = [part for method, _ in here for part in (method.params, method.result) if part is not None]
-    return here == there and types.issuperset(reachable_types(version.protocol, message_types))
+    return here == there and types.issuperset(list_reachable_types(version.protocol, message_types))
 
 
 def _describe_messages(protocol: ir.Protocol) -> Mapping[str, object]:

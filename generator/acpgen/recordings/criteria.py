@@ -37,9 +37,9 @@ class Standard:
     methods: str | None = None
     references: tuple[str, ...] = ()
 
-    def versions(self) -> list[Strict]:
+    def get_validators(self) -> list[Strict]:
         """The validators, built once per process. Raises `Faults`, also for a sender that the protocol does not have."""
-        versions = _versions(self.protocols, self.methods, self.references)
+        versions = _read_versions(self.protocols, self.methods, self.references)
         sides = versions[0].contract.peers
         if self.sender is not None and self.sender not in sides:
             raise Faults(
@@ -49,20 +49,20 @@ class Standard:
 
     def judge_lines(self, lines: Iterable[Line]) -> Iterator[validate.LineVerdict]:
         """Yield the verdict of each line, and in a conversation one at its end. Raises `Faults`."""
-        versions, is_fixed = self.versions(), bool(self.protocols)
+        versions, is_fixed = self.get_validators(), bool(self.protocols)
         if self.is_session:
             return validate.judge_conversation(lines, validators.make_monitor(versions, fixed=is_fixed))
         by_version = {strict.contract.version: strict for strict in versions}
         return validate.judge_lines(lines, by_version, self.sender, fixed=is_fixed)
 
-    def digest(self) -> str:
+    def hash_inputs(self) -> str:
         """A hash of everything that a verdict depends on beside the recording: this, the schemas, and the code."""
-        schemas = [strict.schema for strict in self.versions()]
+        schemas = [strict.schema for strict in self.get_validators()]
         content = json.dumps([asdict(self), schemas], sort_keys=True, default=str)  # numbers that no double equals
         return hashlib.sha256(f"{hash_all_code().digest}\0{content}".encode(errors="surrogatepass")).hexdigest()
 
 
 @cache
-def _versions(protocols: tuple[str, ...], methods: str | None, references: tuple[str, ...]) -> list[Strict]:
+def _read_versions(protocols: tuple[str, ...], methods: str | None, references: tuple[str, ...]) -> list[Strict]:
     profile = None if methods is None else config.find_profile(methods)
-    return validators.read_versions(protocols, config.references(references, Path.cwd()), profile)
+    return validators.read_versions(protocols, config.read_references(references, Path.cwd()), profile)

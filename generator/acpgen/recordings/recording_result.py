@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from jiter import from_json
 
-from acpgen.errors import Faults, visible
+from acpgen.errors import Faults, make_visible
 from acpgen.input.walk import is_object
 from acpgen.messages import validate
 from acpgen.messages.recording import Line, write_gap
@@ -34,8 +34,8 @@ def judge(recording: Recording | str, standard: Standard = ACP) -> Verdict:
     """
     if isinstance(recording, str):
         recording = Recording((File(recording),))
-    reading = _Reading(recording, standard.versions()[0].contract.peers)
-    verdicts = standard.judge_lines(reading.lines())
+    reading = _Reading(recording, standard.get_validators()[0].contract.peers)
+    verdicts = standard.judge_lines(reading.read_lines())
     tally = _Gathered(reading)
     failure = ""
     try:
@@ -43,7 +43,7 @@ def judge(recording: Recording | str, standard: Standard = ACP) -> Verdict:
             tally.add(verdict)
     except Exception as error:  # noqa: BLE001 - one recording must not end the judging of all
         failure = f"acpgen failed here, which is a defect of it: {stores.describe_reason(error)}"
-    return tally.verdict(recording.name, reading.failure or failure)
+    return tally.make_verdict(recording.name, reading.failure or failure)
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class _Reading:
     client: str = ""
     _starts: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
-    def lines(self) -> Iterator[Line]:
+    def read_lines(self) -> Iterator[Line]:
         """Yield each line until the end, or until something cannot be read."""
         before = 0
         for index, file in enumerate(self.recording.files):
@@ -77,7 +77,7 @@ class _Reading:
                 return
             before = last
 
-    def place(self, number: int) -> tuple[str, int]:
+    def locate_line(self, number: int) -> tuple[str, int]:
         """The file of a line, and its number there."""
         start, name = next((start, name) for start, name in reversed(self._starts) if number > start or not start)
         return name, number - start
@@ -92,9 +92,9 @@ class _Reading:
         if not is_object(message):
             return
         if not self.client and message.get("method") == "initialize":
-            self.client = _open_program(message.get("params"))
+            self.client = _describe_program(message.get("params"))
         elif not self.agent and "result" in message:
-            self.agent = _open_program(message["result"])
+            self.agent = _describe_program(message["result"])
 
 
 @dataclass(slots=True)
@@ -113,13 +113,13 @@ class _Gathered:
         for problem in verdict.problems:
             self.rules[RuleKey(problem.rule, problem.level)] += problem.count
         if verdict.counts_as in ("wrong", "not judged") and len(self.first) < MOST_FINDINGS:
-            file, line = self.reading.place(verdict.line)
-            text = visible(validate.write_text(replace(verdict, line=line)))
+            file, line = self.reading.locate_line(verdict.line)
+            text = make_visible(validate.write_text(replace(verdict, line=line)))
             broken = next((each for each in verdict.problems if each.level != "note"), None)
             rule = ("", "") if broken is None else (broken.rule, broken.level)
             self.first.setdefault(verdict.mark, Finding(file, line, _cut(text, _LONGEST_TEXT), *rule))
 
-    def verdict(self, name: str, failure: str) -> Verdict:
+    def make_verdict(self, name: str, failure: str) -> Verdict:
         return Verdict(
             recording=name,
             bytes=self.reading.size,
@@ -134,13 +134,13 @@ class _Gathered:
         )
 
 
-def _open_program(body: object) -> str:
+def _describe_program(body: object) -> str:
     """Name and version of the program in a handshake: from `info`, or `agentInfo`, `clientInfo` and the like."""
     if not is_object(body):
         return ""
     for key, value in body.items():
         if key.lower().endswith("info") and is_object(value) and isinstance(value.get("name"), str):
-            return _cut(visible(f"{value['name']} {_find_version(value)}".strip()), _LONGEST_NAME)
+            return _cut(make_visible(f"{value['name']} {_find_version(value)}".strip()), _LONGEST_NAME)
     return ""
 
 

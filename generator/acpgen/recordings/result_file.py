@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from acpgen.errors import Faults
-from acpgen.input.load import place
+from acpgen.input.load import display_path
 from acpgen.input.walk import is_object
 from acpgen.messages.faults import NOT_CREATED, OTHER_RESULTS
 from acpgen.messages.recording import describe_reason
@@ -34,7 +34,7 @@ class Results:
         try:
             self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b")
         except (OSError, ValueError) as error:
-            raise Faults([NOT_CREATED(at=place(path), reason=describe_reason(error))]) from None
+            raise Faults([NOT_CREATED(at=display_path(path), reason=describe_reason(error))]) from None
         with contextlib.ExitStack() as on_failure:
             on_failure.callback(self._file.close)
             self._read(standard)
@@ -44,12 +44,12 @@ class Results:
 
     def find(self, recording: Recording) -> Verdict | None:
         """The stored verdict of an unchanged recording."""
-        return self._known.get(_key(recording))
+        return self._known.get(_make_key(recording))
 
     def keep(self, recording: Recording, verdict: Verdict) -> None:
         """Store a verdict. Raises `OSError`."""
         if not verdict.failure:
-            self._write(json.dumps({"files": _rows(recording), "verdict": verdict.as_json()}))
+            self._write(json.dumps({"files": _list_rows(recording), "verdict": verdict.as_json()}))
 
     def __enter__(self) -> Self:
         return self
@@ -86,21 +86,21 @@ class Results:
     def _take(self, row: Any, number: int) -> None:
         try:
             files = tuple(File(*file) for file in row["files"])
-            self._known[_key(Recording(files))] = Verdict.from_json(row["verdict"])
+            self._known[_make_key(Recording(files))] = Verdict.from_json(row["verdict"])
         except (KeyError, TypeError, ValueError):
             raise self._refuse_other(f"line {number + 1} holds no verdict") from None
 
     def _refuse_other(self, reason: str) -> Faults:
-        return Faults([OTHER_RESULTS(at=place(self._path), reason=reason)])
+        return Faults([OTHER_RESULTS(at=display_path(self._path), reason=reason)])
 
     def _write(self, line: str) -> None:
         self._file.write(line.encode() + b"\n")
         self._file.flush()
 
 
-def _rows(recording: Recording) -> list[list[Any]]:
+def _list_rows(recording: Recording) -> list[list[Any]]:
     return [[*asdict(file).values()] for file in recording.files]
 
 
-def _key(recording: Recording) -> str:
-    return json.dumps(_rows(recording))
+def _make_key(recording: Recording) -> str:
+    return json.dumps(_list_rows(recording))

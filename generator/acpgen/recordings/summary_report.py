@@ -34,11 +34,11 @@ def run(
 
     Raises `Faults`, and `OSError` if results cannot be written.
     """
-    standard.versions()
+    standard.get_validators()
     total, progress_bytes = sum(recording.size for recording in recordings), 0
     summary, share = Summary(), list[Verdict]()
     with contextlib.ExitStack() as stack:
-        result_file = stack.enter_context(Results(results, standard.digest())) if results is not None else None
+        result_file = stack.enter_context(Results(results, standard.hash_inputs())) if results is not None else None
         for recording, verdict in _list_verdicts(recordings, standard, jobs, result_file):
             share.append(verdict)
             if len(share) == _SHARE:
@@ -77,7 +77,7 @@ def as_json(verdict: Verdict) -> str:
     return json.dumps({"valid": state} | verdict.as_json())
 
 
-def summary_as_json(summary: Summary) -> str:
+def write_summary(summary: Summary) -> str:
     """The summary as one line of JSON."""
     return json.dumps({"summary": summary.as_json()})
 

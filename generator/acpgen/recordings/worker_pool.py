@@ -48,7 +48,7 @@ def judge_all(
     waiting = iter(recordings)
     again: deque[Recording] = deque()
     while True:
-        pool = _pool(jobs)
+        pool = _make_pool(jobs)
         running: deque[tuple[Recording, Future[Verdict]]] = deque()
         try:
             for recording in _judge_each(again, waiting):
@@ -73,7 +73,7 @@ def judge_all(
 
 def _judge_alone(recording: Recording, standard: Standard, work: _Work) -> Verdict:
     """The verdict from a process that judges nothing else."""
-    with _pool(1) as pool:
+    with _make_pool(1) as pool:
         try:
             return _start_workers(pool, work, recording, standard).result()
         except BrokenProcessPool:
@@ -96,20 +96,20 @@ def _judge_each(again: deque[Recording], waiting: Iterator[Recording]) -> Iterat
     yield from waiting
 
 
-def _pool(jobs: int) -> ProcessPoolExecutor:
+def _make_pool(jobs: int) -> ProcessPoolExecutor:
     """A pool of processes that share neither threads nor open files with this one."""
-    with _safe_path():
+    with _restrict_imports():
         return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_bind_processors)
 
 
 def _start_workers(pool: ProcessPoolExecutor, work: _Work, recording: Recording, standard: Standard) -> Future[Verdict]:
     """Submit work to a pool, which starts its processes then."""
-    with _safe_path():
+    with _restrict_imports():
         return pool.submit(work, recording, standard)
 
 
 @contextlib.contextmanager
-def _safe_path() -> Generator[None]:
+def _restrict_imports() -> Generator[None]:
     """Let child processes import nothing from the current folder, which may be hostile."""
     before = os.environ.get(_SAFE_PATH)
     os.environ[_SAFE_PATH] = "1"

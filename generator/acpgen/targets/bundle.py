@@ -24,10 +24,13 @@ _GROUPS: Final = {
 def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
     """Write `schema.json` and `meta.json` below the prefix."""
     folder = f"{settings.prefix}/" if settings.prefix else ""
-    return {f"{folder}schema.json": _json(bundle.schema), f"{folder}meta.json": _json(method_table(protocol))}
+    return {
+        f"{folder}schema.json": _write_json(bundle.schema),
+        f"{folder}meta.json": _write_json(make_method_table(protocol)),
+    }
 
 
-def method_table(protocol: ir.Protocol) -> ir.JSON:
+def make_method_table(protocol: ir.Protocol) -> ir.JSON:
     """The methods by handling side and key, in ACP's published format: `{"version": 1, "agentMethods": {"session_new": "session/new"}}`."""
     table: dict[str, ir.JSON] = {"version": protocol.version} if protocol.version is not None else {}
     groups = {**_GROUPS, **{side: f"{side}Methods" for side in protocol.sides if side not in _GROUPS}}
@@ -39,5 +42,5 @@ def method_table(protocol: ir.Protocol) -> ir.JSON:
     return table
 
 
-def _json(value: object) -> str:
+def _write_json(value: object) -> str:
     return dumps(value, indent=2, ensure_ascii=False) + "\n"

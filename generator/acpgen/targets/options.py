@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, cast
 
 from acpgen.config.faults import UNKNOWN_KEY
-from acpgen.errors import Fault, did_you_mean, show
+from acpgen.errors import Fault, show, suggest_name
 from acpgen.input.faults import BAD_SETTING
 
 Kind: TypeAlias = Literal["text", "boolean", "integer", "texts"]
@@ -110,12 +110,12 @@ def check_options(
         named = f"{key}.{name}" if key else name
         option = by_name.get(name)
         if option is None:
-            hint = did_you_mean(name, by_name) or "This target has no options."
+            hint = suggest_name(name, by_name) or "This target has no options."
             faults.append(UNKNOWN_KEY(at=at, key=named, hint=hint))
             continue
         fitting = next(_list_readings(option, value), None)
         if fitting is None:
-            hint = did_you_mean(str(value), option.choices) if option.choices else "Correct the value."
+            hint = suggest_name(str(value), option.choices) if option.choices else "Correct the value."
             faults.append(BAD_SETTING(at=at, key=named, expected=option.expected, hint=hint))
         else:
             options[name] = fitting

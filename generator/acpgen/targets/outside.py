@@ -15,7 +15,7 @@ from typing import Final, cast
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.errors import Faults, printable, show
+from acpgen.errors import Faults, make_printable, show
 from acpgen.files import is_file
 from acpgen.targets.faults import TARGET_FAILED
 from acpgen.targets.interface import Render, Settings, Target
@@ -30,7 +30,7 @@ SECONDS: Final = 120.0
 
 def make_failure(at: str, name: str, reason: str) -> Faults:
     """The fault of a target that failed."""
-    return Faults([TARGET_FAILED(at=at, name=name, reason=printable(reason.rstrip(".")))])
+    return Faults([TARGET_FAILED(at=at, name=name, reason=make_printable(reason.rstrip(".")))])
 
 
 def load_package_target(entry: EntryPoint) -> Target:
@@ -66,7 +66,7 @@ class _OutOfTime(BaseException):
     """Raised inside a target on timeout; its own `except Exception` does not catch it."""
 
 
-def seconds() -> float:
+def get_time_limit() -> float:
     """The time limit of a target for one protocol, in seconds."""
     try:
         limit = float(os.environ.get("ACPGEN_TARGET_SECONDS", ""))
@@ -77,7 +77,7 @@ def seconds() -> float:
 
 def describe_timeout() -> str:
     """The reason of a failure by timeout."""
-    return f"it did not answer within {seconds():g} seconds (ACPGEN_TARGET_SECONDS says how long one may take)"
+    return f"it did not answer within {get_time_limit():g} seconds (ACPGEN_TARGET_SECONDS says how long one may take)"
 
 
 @contextmanager
@@ -91,7 +91,7 @@ def limit_time() -> Generator[None]:
         raise _OutOfTime(describe_timeout())
 
     before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, seconds(), 1)
+    signal.setitimer(signal.ITIMER_REAL, get_time_limit(), 1)
     try:
         yield
     finally:

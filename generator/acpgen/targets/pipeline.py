@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from acpgen.errors import Faults, did_you_mean
+from acpgen.errors import Faults, suggest_name
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.meaning.understanding import NO_NAMES, understand
 from acpgen.targets.faults import PATH_CLASH
@@ -49,7 +49,7 @@ def generate(
 def require_targets(names: Iterable[str], targets: Collection[str], at: str = "targets") -> None:
     """Raise `Faults` for every name that is not a target."""
     faults = [
-        UNKNOWN_NAME(at=at, kind="target", name=name, hint=did_you_mean(name, targets))
+        UNKNOWN_NAME(at=at, kind="target", name=name, hint=suggest_name(name, targets))
         for name in dict.fromkeys(names)
         if name not in targets
     ]

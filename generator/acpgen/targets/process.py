@@ -29,14 +29,14 @@ import msgspec
 
 from acpgen import embedded, ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.errors import Faults, printable, show
+from acpgen.errors import Faults, make_printable, show
 from acpgen.input.load import parse_json
 from acpgen.input.numbers import dumps
 from acpgen.meaning.interchange import dump
 from acpgen.targets.faults import TARGET_REFUSED
 from acpgen.targets.interface import Render, Settings, Target
 from acpgen.targets.options import Option, find_misdeclared
-from acpgen.targets.outside import check_files, describe_timeout, make_failure, seconds
+from acpgen.targets.outside import check_files, describe_timeout, get_time_limit, make_failure
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.supervisor import Program
@@ -110,7 +110,7 @@ def _render(name: str, path: str) -> Render:
         answer = _ask(name, path, {"acpgen": VERSION, "request": "generate", **request_members})
         errors = answer.get("errors")
         if isinstance(errors, list) and errors:
-            reasons = [printable(str(reason)) for reason in cast("list[object]", errors)]
+            reasons = [make_printable(str(reason)) for reason in cast("list[object]", errors)]
             raise Faults(TARGET_REFUSED(at=protocol.name, name=name, reason=reason.rstrip(".")) for reason in reasons)
         return check_files(answer.get("files"), path, name)
 
@@ -127,11 +127,11 @@ def _ask(name: str, path: str, question: Mapping[str, Any]) -> dict[str, Any]:
         raise make_failure(path, name, f"it could not be started: {error.strerror}") from None
     talk = _Talk(program, dumps(question).encode())
     try:
-        is_over = talk.is_over(seconds())
+        is_over = talk.is_over(get_time_limit())
     finally:
         program.close()
     for line in program.errors.splitlines():
-        sys.stderr.write(f"{printable(line)}\n")
+        sys.stderr.write(f"{make_printable(line)}\n")
     if not is_over:
         raise make_failure(path, name, describe_timeout())
     if talk.is_too_long:

@@ -18,7 +18,7 @@ from acp_bindings import ConnectionClosed, PeerError, RequestError, to_builtins,
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
-from acp_session.arguments import values_of
+from acp_session.arguments import list_values
 from acp_session.diffs import as_object
 from acp_session.prompts import OpenPrompts
 from acp_session.services import ClientServices
@@ -98,17 +98,17 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
             session.open_prompts.fail(error)
         await asyncio.sleep(0)
 
-    def new_session(self, session_id: str) -> Session:
-        return Session(session_id, self._to_v1(session_id))
+    def make_session(self, session_id: str) -> Session:
+        return Session(session_id, self._get_converter(session_id))
 
-    def _to_v1(self, session_id: str) -> ToV1:
+    def _get_converter(self, session_id: str) -> ToV1:
         takes = self.client_capabilities.session
         options = None if takes is None else takes.config_options
         return ToV1(
             has_switches=options is not None and options.boolean is not None,
             has_notices=takes is not None and takes.notices is not None,
             has_compaction=takes is not None and takes.compaction is not None,
-            terminals=lambda: self.client_services.terminals(session_id),
+            terminals=lambda: self.client_services.list_terminals(session_id),
         )
 
     async def _initialize(self, body: Json, place: Place) -> Json:
@@ -131,8 +131,8 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
 
     async def _load(self, body: Json, place: Place) -> Json:
         """Load a session. Replayed updates are sent again, whatever was sent before."""
-        session = self.session(body["sessionId"])
-        before, session.to_v1, session.is_replayed = session.to_v1, self._to_v1(session.id), True
+        session = self.get_session(body["sessionId"])
+        before, session.to_v1, session.is_replayed = session.to_v1, self._get_converter(session.id), True
         try:
             answer = await self.pass_on("session/resume", body, place, replayFrom={"type": "start"})
         except BaseException:
@@ -144,7 +144,7 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
 
     async def _convert_answer(self, answer: Json, body: Json, place: Place) -> Json:
         """Convert the response that opens a session to v1, and send its commands as the update that v1 has for them."""
-        session = self.session(str(answer.get("sessionId", body.get("sessionId"))))
+        session = self.get_session(str(answer.get("sessionId", body.get("sessionId"))))
         session.is_open = True
         result: Json = session.to_v1.convert("NewSessionResponse", answer, place)
         commands = answer.get("availableCommands")
@@ -166,27 +166,27 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
 
     async def _set_mode(self, body: Json, place: Place) -> Json:
         """Set the mode by the option of category `mode`."""
-        option = self.session(body["sessionId"]).to_v1.mode
+        option = self.get_session(body["sessionId"]).to_v1.mode
         if option is None:
             raise RequestError(METHOD_NOT_FOUND, "the session has no modes", {"method": "session/set_mode"})
         value = {"type": "id", "configId": option.get("configId"), "value": body["modeId"]}
         return omit(await self._set({**omit(body, "modeId"), **value}, place), "configOptions")
 
     async def _set_config_option(self, body: Json, place: Place) -> Json:
-        option = self.session(body["sessionId"]).to_v1.option(body.get("configId"))
+        option = self.get_session(body["sessionId"]).to_v1.find_option(body.get("configId"))
         if option is not None and option.get("type") == "boolean" and body.get("value") in SWITCH_VALUES.values():
             body |= {"type": "boolean", "value": body["value"] == SWITCH_VALUES[True]}
         return await self._set({"type": "id", **body}, place)
 
     async def _set(self, body: Json, place: Place) -> Json:
         answer = await self.request("session/set_config_option", body, place)
-        to_v1 = self.session(body["sessionId"]).to_v1
+        to_v1 = self.get_session(body["sessionId"]).to_v1
         options = to_v1.replace_options(answer.get("configOptions") or (), place.at("configOptions"))
         return {**answer, "configOptions": options}
 
     async def _prompt(self, body: Json, place: Place) -> Json:
         request = decode(peers2.Agent, v2.PromptRequest, self.walker.convert("PromptRequest", body, place), place)
-        session = self.session(body["sessionId"])
+        session = self.get_session(body["sessionId"])
         content, cancellations = to_builtins(request)["prompt"], session.cancellations
 
         async def send() -> str:
@@ -215,7 +215,7 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
             why = as_object(end.get("error"))
             message = why.get("message", "the work has failed")
             raise RequestError(why.get("code", INTERNAL_ERROR), message, why.get("data"))
-        if reason not in values_of(v1.StopReason):
+        if reason not in list_values(v1.StopReason):
             place.at("stopReason").lose("v1 has no such reason; 'end_turn' is sent instead", reason, "changed")
             reason = "end_turn"
         place.lose_fields(end, "stopReason", "background", "_meta")
@@ -228,7 +228,7 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
         await self.notify("session/cancel", body, place)
 
     async def _update(self, body: Json, place: Place) -> None:
-        session, update, more = self.session(body["sessionId"]), body["update"], omit(body, "update")
+        session, update, more = self.get_session(body["sessionId"]), body["update"], omit(body, "update")
         kind = update.get("sessionUpdate")
         if kind == "state_update":
             await self._handle_state(session, update, more, place.at("update"))
@@ -252,7 +252,7 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
         elif state == "idle":
             is_cancelled = update.get("stopReason") == "cancelled"
             async with session.sending:
-                if session.open_prompts.completing(is_cancelled=is_cancelled):
+                if session.open_prompts.list_completing(is_cancelled=is_cancelled):
                     await self._send(session, session.to_v1.flush(place), {})
                 session.open_prompts.record_idle(omit(update, "sessionUpdate", "state"), is_cancelled=is_cancelled)
         elif not update.get("background"):
@@ -262,7 +262,7 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
     async def _convert_update(self, session: Session, update: Json, more: Json) -> None:
         """Send the v1 client all that an update converts to, before the next update."""
         async with session.sending:
-            place = self.losses.place("session/update", "update", session_id=session.id)
+            place = self.losses.make_place("session/update", "update", session_id=session.id)
             updates = session.to_v1.update(update, place)
             if updates is None:
                 await self._carry(session, update, more)
@@ -274,13 +274,13 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
             await self.calls_to_client.notify(CARRIER_METHOD, {**more, "sessionId": session.id, "update": update})
 
     async def _send(self, session: Session, updates: list[Json], more: Json) -> None:
-        place = self.losses.place("session/update", session_id=session.id)
+        place = self.losses.make_place("session/update", session_id=session.id)
         for one in updates:
             with suppress(ConnectionClosed, RequestError):  # what is refused is reported as a loss
                 await self.v2_client.notify("session/update", {**more, "sessionId": session.id, "update": one}, place)
 
     async def _request_permission(self, body: Json, place: Place) -> Json:
-        session = self.session(body["sessionId"])
+        session = self.get_session(body["sessionId"])
         request = session.to_v1.convert("RequestPermissionRequest", body, place)
         answer = await self.v2_client.request("session/request_permission", request, place)
         subject, tool_call = as_object(body.get("subject")), request["toolCall"]

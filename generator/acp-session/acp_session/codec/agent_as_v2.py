@@ -26,8 +26,8 @@ from acp_session.diffs import as_object
 from acp_session.prompts import TurnQueue
 from acp_session.services import SERVICE_METHODS, Local, LocalServices
 from acp_workspace.approval import ApprovalRequest, Approve
-from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, UNSUPPORTED_VERSION, invalid_params, refusal
-from acp_workspace.hooks import maybe_await
+from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, UNSUPPORTED_VERSION, make_invalid_params, make_refusal
+from acp_workspace.hooks import await_result
 from acp_workspace.scope import matches, parse_scope
 from acp_workspace.workspace import ClientWorkspace, RootSet
 from jsonrpc_bindings.peers import Side
@@ -114,7 +114,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
             None if local_config.files is None and local_config.terminals is None else local_config.root_policy
         )
         self.workspace = ClientWorkspace()
-        approve = None if local_config.approve is None else self._approval(local_config.approve)
+        approve = None if local_config.approve is None else self._wrap_approval(local_config.approve)
         self.services = services or LocalServices(replace(local_config, approve=approve), self.send, self.workspace)
         self._client = None if client is None else LocalCalls(client)
         self.handlers = {
@@ -140,10 +140,10 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         self.v1_client = ClientForV1(self, handlers)
         self._accept_timeout = accept_timeout
 
-    def _approval(self, approve: Approve) -> Approve:
+    def _wrap_approval(self, approve: Approve) -> Approve:
         async def ask(request: ApprovalRequest) -> bool:
-            scope = self.session(request.session_id).scope
-            return await scope.run(lambda: maybe_await(approve(request))) is True
+            scope = self.get_session(request.session_id).scope
+            return await scope.run(lambda: await_result(approve(request))) is True
 
         return ask
 
@@ -161,8 +161,8 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         for session in tuple(self.sessions.values()):
             await session.finish()
 
-    def new_session(self, session_id: str) -> Session:
-        return Session(session_id, ToV2(lambda: self.services.terminals(session_id)))
+    def make_session(self, session_id: str) -> Session:
+        return Session(session_id, ToV2(lambda: self.services.list_terminals(session_id)))
 
     async def _initialize(self, body: Json, place: Place) -> Json:
         if body["protocolVersion"] < 2:
@@ -198,9 +198,9 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
 
     async def _reopen(self, body: Json, place: Place) -> Json:
         """Resume or load a session. If the agent can only load, its replay is discarded unless the client asked for it."""
-        session, replay = self.session(body["sessionId"]), as_object(body.pop("replayFrom", None))
+        session, replay = self.get_session(body["sessionId"]), as_object(body.pop("replayFrom", None))
         if replay.get("type", "start") != "start":
-            raise invalid_params("this agent replays only from the start", "/replayFrom")
+            raise make_invalid_params("this agent replays only from the start", "/replayFrom")
         is_replayed = bool(replay) or place.method == "session/load"
         async with self.open_session(body, session.id) as roots:
             if not is_replayed and self.offers("resume"):
@@ -213,14 +213,14 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
                     session.is_muted = False
                 session.to_v2.pause()
             else:
-                raise invalid_params("the agent cannot replay a session", "/replayFrom")
+                raise make_invalid_params("the agent cannot replay a session", "/replayFrom")
             result = self._convert_answer(answer, body, roots, place)
         await self.report_state(session, "idle" if session.turn is None else "running")
         return result
 
     def _convert_answer(self, answer: Json, body: Json, roots: RootSet | None, place: Place) -> Json:
         """Convert the response that opens a session with these roots to v2."""
-        session = self.session(str(answer.get("sessionId", body.get("sessionId"))))
+        session = self.get_session(str(answer.get("sessionId", body.get("sessionId"))))
         if roots is not None:
             self.workspace.establish(session.id, roots)
         session.cwd, session.additional = body["cwd"], list(body.get("additionalDirectories") or ())
@@ -272,7 +272,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
 
     async def _set_config_option(self, body: Json, place: Place) -> Json:
         """Set an option, or the mode if the option represents the modes."""
-        options = self.session(body["sessionId"]).to_v2.options
+        options = self.get_session(body["sessionId"]).to_v2.options
         if body["configId"] == options.mode_option:
             mode = {**omit(body, "configId", "type", "value"), "modeId": body.get("value")}
             answer = await self.request("session/set_mode", mode, place)
@@ -290,13 +290,13 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
 
     async def _cancel_tool_call(self, _: Json, __: Place) -> Json:
         """Refuse: a client cannot cancel a single tool call of a v1 agent."""
-        raise invalid_params("this tool call cannot be cancelled on its own", "/toolCallId")
+        raise make_invalid_params("this tool call cannot be cancelled on its own", "/toolCallId")
 
     async def _prompt(self, body: Json, place: Place) -> Json:
         request = decode(peers1.Agent, v1.PromptRequest, self.walker.convert("PromptRequest", body, place), place)
-        session = self.session(body["sessionId"])
+        session = self.get_session(body["sessionId"])
         await session.queue.wait()
-        turn = session.turn = Turn(session.to_v2.message_id(), body["prompt"])
+        turn = session.turn = Turn(session.to_v2.make_message_id(), body["prompt"])
         session.to_v2.pause()
         session.work = self.background.start(self._work(session, turn, request))
         starting = asyncio.ensure_future(turn.has_started.wait())
@@ -374,7 +374,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
 
     async def send(self, session_id: str, update: Json, more: Json | None = None) -> None:
         """Send an update to the client."""
-        place = self.losses.place("session/update", session_id=session_id)
+        place = self.losses.make_place("session/update", session_id=session_id)
         with suppress(ConnectionClosed):  # nobody listens any more
             await self.v1_client.notify(
                 "session/update", {**(more or {}), "sessionId": session_id, "update": update}, place
@@ -386,12 +386,12 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         if session is not None:
             await self.report_start(session)
             if method == "terminal/create" and session.scope.is_cancelled:
-                raise refusal(params.command, "the turn was cancelled")
+                raise make_refusal(params.command, "the turn was cancelled")
         await self.workspace.wait_known(params.session_id)
         return await self.services.answer(method, params)
 
     async def _update(self, body: Json, place: Place) -> None:
-        session = self.session(body["sessionId"])
+        session = self.get_session(body["sessionId"])
         updates = session.to_v2.update(body["update"], place.at("update"))
         if session.is_muted:
             return
@@ -405,7 +405,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
 
         If the turn is cancelled meanwhile, the outcome is `cancelled`, and the client's response is ignored.
         """
-        session = self.session(body["sessionId"])
+        session = self.get_session(body["sessionId"])
         request = session.to_v2.convert("RequestPermissionRequest", body, place)
         await self.report_start(session)
         if session.turn is not None and not session.scope.is_cancelled:
@@ -445,7 +445,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
     async def _restore_update(self, body: Any, place: Place) -> None:
         """Restore the v2 update that another codec has carried through v1."""
         notification = to_builtins(decode(peers2.Client, v2.UpdateSessionNotification, as_object(body), place))
-        session, update = self.session(notification["sessionId"]), notification["update"]
+        session, update = self.get_session(notification["sessionId"]), notification["update"]
         if session.is_muted:
             return
         if not is_carried(update):

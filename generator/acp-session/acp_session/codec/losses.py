@@ -61,7 +61,7 @@ class Losses:
         """The number of losses."""
         return self.counts.total()
 
-    def place(self, method: str, *path: str | int, session_id: str | None = None) -> Place:
+    def make_place(self, method: str, *path: str | int, session_id: str | None = None) -> Place:
         """A place where a loss may happen, in the params or the result of a method."""
         return Place(self, method, path, session_id)
 

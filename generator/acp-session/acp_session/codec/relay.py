@@ -10,8 +10,8 @@ from acp_bindings import ConnectionClosed, DecodeError, NotAdvertised, PeerError
 
 from acp_session.background import Background
 from acp_session.diffs import as_object
-from acp_session.errors import answer_to, problems_of
-from acp_workspace.errors import INVALID_PARAMS, invalid_params
+from acp_session.errors import answer_to, describe_problems
+from acp_workspace.errors import INVALID_PARAMS, make_invalid_params
 from jsonrpc_bindings.connection import Connection
 from jsonrpc_bindings.peers import Remote, Side
 
@@ -66,7 +66,7 @@ def decode(side: type[Side], type_: Any, body: Any, place: Place) -> Any:
         for problem in error.problems:
             place.lose(problem.sentence, pointer=problem.pointer)
         message = f"the other version of the protocol cannot hold this message: {error}"
-        raise RequestError(INVALID_PARAMS, message, problems_of(error, "/params")) from None
+        raise RequestError(INVALID_PARAMS, message, describe_problems(error, "/params")) from None
 
 
 async def relay_errors(work: Awaitable[T]) -> T:
@@ -100,18 +100,18 @@ class Relay(Side):
         handler, row = self.handlers.get(method), self.wire.codec.route(method, is_request=True)
         if handler is None or row is None:
             return await self.far.request(method, params)
-        place = self._place(method, params)
+        place = self._make_place(method, params)
         return decode(type(self), row.result, await handler(to_builtins(params), place), place)
 
     async def handle_notification(self, method: str, params: Any) -> None:
         handler = self.handlers.get(method)
         if handler is not None:
-            await handler(to_builtins(params), self._place(method, params))
+            await handler(to_builtins(params), self._make_place(method, params))
         elif method not in self.notifications:
             await self.far.notify(method, params)
 
-    def _place(self, method: str, params: Any) -> Place:
-        return self.losses.place(method, session_id=getattr(params, "session_id", None))
+    def _make_place(self, method: str, params: Any) -> Place:
+        return self.losses.make_place(method, session_id=getattr(params, "session_id", None))
 
     async def request(self, method: str, body: Json, place: Place) -> Json:
         """Send the peer a request of its version, and return the result."""
@@ -165,24 +165,24 @@ class AgentRelay(Relay, Generic[S]):
         """
         if not self.offers("additionalDirectories"):
             if body.get("additionalDirectories"):
-                raise invalid_params("the agent does not support additional roots", "/additionalDirectories")
+                raise make_invalid_params("the agent does not support additional roots", "/additionalDirectories")
             body = omit(body, "additionalDirectories")
         row = self.far_side.wire.codec.route(method, is_request=True)
         assert row is not None
         return await self.request(method, {**self.walker.convert(row.params.__name__, body, place), **more}, place)
 
     @abstractmethod
-    def new_session(self, session_id: str) -> S:
+    def make_session(self, session_id: str) -> S:
         """Create the state of a new session."""
 
-    def session(self, session_id: str) -> S:
+    def get_session(self, session_id: str) -> S:
         """The state of a session, created if needed; if there are too many unused ones, the oldest is deleted."""
         state = self.sessions.get(session_id)
         if state is None:
             unused = [name for name, one in self.sessions.items() if not getattr(one, "is_used", False)]
             if len(unused) >= MAX_UNUSED:
                 del self.sessions[unused[0]]
-            state = self.sessions[session_id] = self.new_session(session_id)
+            state = self.sessions[session_id] = self.make_session(session_id)
         return state
 
     @abstractmethod
@@ -228,13 +228,13 @@ def with_id_of_client(body: Json, place: Place, sent_by: Connection | None) -> J
         return body
     pending_request = sent_by.sent(body["requestId"])
     if pending_request is None:
-        raise invalid_params("no request with this id is pending", "/requestId")
+        raise make_invalid_params("no request with this id is pending", "/requestId")
     if pending_request.within is not None and not pending_request.within.is_done:
         return {**body, "requestId": pending_request.within.id}
     session_id = getattr(pending_request.params, "session_id", None)
     if session_id is None:
         place.at("requestId").lose("the client no longer waits for this request", body["requestId"])
-        raise invalid_params("the client no longer waits for this request", "/requestId")
+        raise make_invalid_params("the client no longer waits for this request", "/requestId")
     sentence = "the client already has its answer; the elicitation belongs to the session"
     place.at("requestId").lose(sentence, kind="changed")
     return {**omit(body, "requestId"), "sessionId": session_id}

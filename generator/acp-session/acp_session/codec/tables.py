@@ -14,7 +14,7 @@ from typing import Final
 
 from acp_bindings import v1
 
-from acp_session.arguments import values_of
+from acp_session.arguments import list_values
 
 from .walker import Flag, Object, Row, Union, Values
 
@@ -39,7 +39,7 @@ CONTENT_BLOCK: Final = Union(
         "resource": "EmbeddedResource",
     }
 )
-OPTION_KIND: Final = Values(known=values_of(v1.PermissionOptionKind))
+OPTION_KIND: Final = Values(known=list_values(v1.PermissionOptionKind))
 SESSION_UPDATE: Final = Union(
     tag="sessionUpdate",
     rows={
@@ -74,21 +74,21 @@ TABLE: Final[Mapping[str, Row]] = {
     ),
     "ResourceLink": Object(fields={"annotations": "Annotations"}, only_v2={"icons": ""}),
     "Annotations": Object(fields={"audience": "Role"}),
-    "Role": Values(known=values_of(v1.Role)),
+    "Role": Values(known=list_values(v1.Role)),
     # tool calls
     "ToolCall": Object(fields=_TOOL_CALL, only_v2=_CANCEL, code=frozenset({"title"})),
     "ToolCallUpdate": Object(fields=_TOOL_CALL, only_v2=_CANCEL),
     "ToolCallContent": Union(rows={"content": "Content", "diff": "Diff", "terminal": "Terminal"}),
     "Content": Object(fields={"content": "ContentBlock"}),
     "Diff": Object(code=frozenset({"path", "oldText", "newText", "changes", "patch"})),
-    "ToolKind": Values(known=values_of(v1.ToolKind), other="other"),
+    "ToolKind": Values(known=list_values(v1.ToolKind), other="other"),
     "ToolCallStatus": Values(
-        known=values_of(v1.ToolCallStatus), near={"paused": "in_progress", "cancelled": "failed"}, other="in_progress"
+        known=list_values(v1.ToolCallStatus), near={"paused": "in_progress", "cancelled": "failed"}, other="in_progress"
     ),
     # plans
     "PlanEntry": Object(fields={"priority": "PlanEntryPriority", "status": "PlanEntryStatus"}),
-    "PlanEntryPriority": Values(known=values_of(v1.PlanEntryPriority), other="medium"),
-    "PlanEntryStatus": Values(known=values_of(v1.PlanEntryStatus), near={"cancelled": "completed"}, other="pending"),
+    "PlanEntryPriority": Values(known=list_values(v1.PlanEntryPriority), other="medium"),
+    "PlanEntryStatus": Values(known=list_values(v1.PlanEntryStatus), near={"cancelled": "completed"}, other="pending"),
     # options and commands
     "SessionConfigOption": Union(
         rows={"select": "SessionConfigSelect", "boolean": "SessionConfigBoolean"}, lost="v1 has no option of this type"

@@ -20,9 +20,9 @@ from acp_bindings import to_builtins, v1, v2
 
 from acp_session.diffs import as_object, diff_to_v1
 from acp_session.modes import MODE
-from acp_session.permission import GENERIC_TITLE, title_of
+from acp_session.permission import GENERIC_TITLE, make_title
 from acp_session.transcript import TerminalState
-from acp_workspace.errors import invalid_params
+from acp_workspace.errors import make_invalid_params
 
 from .losses import CARRIER, Place
 from .tables import OPENING_ANSWERS, OPTION_KIND, PROMPT_WORDS, SESSION_UPDATE, TABLE
@@ -113,16 +113,16 @@ class ToV1(Walker):
             "InitializeRequest": self._initialize_params,
             "InitializeResponse": self._initialize_result,
             **dict.fromkeys(OPENING_ANSWERS, self._convert_opening),
-            "RequestPermissionRequest": self.permission,
-            "RequestPermissionOutcome?": self._unknown_outcome,
-            "AgentCapabilities": self._agent_capabilities,
-            "ContentBlock?": self._unknown_block,
-            "ToolCallContent?": self._unknown_item,
+            "RequestPermissionRequest": self.convert_permission,
+            "RequestPermissionOutcome?": self._convert_unknown_outcome,
+            "AgentCapabilities": self._convert_capabilities,
+            "ContentBlock?": self._convert_unknown_block,
+            "ToolCallContent?": self._convert_unknown_item,
             "Diff": self._diff,
-            "Terminal": self._terminal,
-            "ToolCallUpdate": self.tool_call,
+            "Terminal": self._convert_terminal,
+            "ToolCallUpdate": self.convert_tool_call,
             "SessionConfigBoolean": self._switch,
-            "AuthMethodTerminal": self._terminal_method,
+            "AuthMethodTerminal": self._convert_terminal_method,
             "McpServer?": lambda server, place: server,
         }
         super().__init__(1, TABLE, hooks)
@@ -142,23 +142,23 @@ class ToV1(Walker):
         match kind:
             case _ if kind in CHUNK_KINDS:
                 message = get_or_add(self._messages, (kind, str(update.get("messageId"))), _Message)
-                message.digests.append(_digest(update.get("content")))
+                message.digests.append(_hash_content(update.get("content")))
                 return [_rename(message, self.convert("SessionUpdate", update, place))]
             case "user_message" | "agent_message" | "agent_thought":
-                return self._message(f"{kind}_chunk", update, place)
+                return self._convert_message(f"{kind}_chunk", update, place)
             case "tool_call_update":
-                return [self._tool_call_update(update, place)]
+                return [self._convert_tool_call_update(update, place)]
             case "tool_call_content_chunk":
-                return [self._tool_call_chunk(update, place)]
+                return [self._convert_tool_call_chunk(update, place)]
             case "terminal_update" | "terminal_output_chunk":
                 name = str(update.get("terminalId"))
                 terminal = get_or_add(self._terminals, name, lambda: _Terminal(TerminalState(name)), MAX_TERMINALS)
                 terminal.apply(update)
                 return self._show(name, terminal, place) if terminal.has_news() else []
             case "plan_update":
-                return self._plan(update, place)
+                return self._merge_plans(update, place)
             case "config_option_update":
-                return self._config_options(update, place)
+                return self._convert_config_options(update, place)
             case _:
                 pass
         is_known = kind in SESSION_UPDATE.rows
@@ -173,14 +173,14 @@ class ToV1(Walker):
         late = [(name, terminal) for name, terminal in self._terminals.items() if terminal.has_news(is_last=True)]
         return [update for name, terminal in late for update in self._show(name, terminal, place)]
 
-    def _message(self, kind: str, update: Json, place: Place) -> list[Json]:
+    def _convert_message(self, kind: str, update: Json, place: Place) -> list[Json]:
         """Convert a whole message to chunks for its new content. A message whose earlier content has changed is sent as a new message."""
         message = get_or_add(self._messages, (kind, str(update.get("messageId"))), _Message)
         if "content" not in update:
             place.lose_fields(update, "sessionUpdate", "messageId")
             return []
         content: Sequence[Any] = update["content"] or ()
-        digests, start, at = [_digest(one) for one in content], len(message.digests), place.at("content")
+        digests, start, at = [_hash_content(one) for one in content], len(message.digests), place.at("content")
         if digests[:start] != message.digests:
             if not content:
                 at.lose("v1 cannot retract a message", update["content"])
@@ -195,7 +195,7 @@ class ToV1(Walker):
         blocks = [self.convert("ContentBlock", content[index], at.at(index)) for index in range(start, len(content))]
         return [_rename(message, {**rest, "content": block}) for block in blocks]
 
-    def tool_call(self, update: Json, place: Place) -> Json:
+    def convert_tool_call(self, update: Json, place: Place) -> Json:
         """Convert a tool call in an update or a permission request; it is kept, so that later updates are complete."""
         call = get_or_add(self._calls, str(update.get("toolCallId")), _Call)
         source: Json = {key: [] if value is None and key in LIST_FIELDS else value for key, value in update.items()}
@@ -210,12 +210,12 @@ class ToV1(Walker):
         call.known |= result.keys()
         return result
 
-    def _tool_call_update(self, update: Json, place: Place) -> Json:
+    def _convert_tool_call_update(self, update: Json, place: Place) -> Json:
         is_new = str(update.get("toolCallId")) not in self._calls
-        call = self.tool_call(update, place)
+        call = self.convert_tool_call(update, place)
         return _announce(call, place.at("title")) if is_new else call
 
-    def _tool_call_chunk(self, update: Json, place: Place) -> Json:
+    def _convert_tool_call_chunk(self, update: Json, place: Place) -> Json:
         """Convert a tool call whose content grows: v1 is sent all of it."""
         call_id = str(update.get("toolCallId"))
         is_new = call_id not in self._calls
@@ -223,10 +223,10 @@ class ToV1(Walker):
         call.content.append(update.get("content"))
         if update.get("_meta"):
             place.at("_meta").lose("v1 has no content chunks", update["_meta"])
-        result = self._content_update(call_id, call, place)
+        result = self._make_content_update(call_id, call, place)
         return _announce(result, place) if is_new else result
 
-    def _content_update(self, call_id: str, call: _Call, place: Place) -> Json:
+    def _make_content_update(self, call_id: str, call: _Call, place: Place) -> Json:
         content = self.convert("ToolCallContent", call.content, place.at("content"))
         return {"sessionUpdate": "tool_call_update", "toolCallId": call_id, "content": content}
 
@@ -238,9 +238,9 @@ class ToV1(Walker):
             for call_id, call in self._calls.items()
             if any(as_object(one).get("terminalId") == name for one in call.content)
         ]
-        return [self._content_update(call_id, call, place) for call_id, call in calls]
+        return [self._make_content_update(call_id, call, place) for call_id, call in calls]
 
-    def _plan(self, update: Json, place: Place) -> list[Json] | None:
+    def _merge_plans(self, update: Json, place: Place) -> list[Json] | None:
         """Merge all plans of the session into one."""
         plan, at = as_object(update.get("plan")), place.at("plan")
         if plan.get("type") != "items":
@@ -255,7 +255,7 @@ class ToV1(Walker):
         whole = [one for steps in self._plans.values() for one in steps]
         return [{**omit(update, "plan"), "sessionUpdate": "plan", "entries": whole}]
 
-    def _config_options(self, update: Json, place: Place) -> list[Json]:
+    def _convert_config_options(self, update: Json, place: Place) -> list[Json]:
         before = self.mode
         options = self.replace_options(update.get("configOptions") or (), place.at("configOptions"))
         updates: list[Json] = [{**update, "configOptions": options}]
@@ -270,7 +270,7 @@ class ToV1(Walker):
         result: list[Json] = self.convert("SessionConfigOption", self._options, place)
         return result
 
-    def option(self, config_id: object) -> Json | None:
+    def find_option(self, config_id: object) -> Json | None:
         """The option with this id."""
         return next((one for one in self._options if one.get("configId") == config_id), None)
 
@@ -306,7 +306,7 @@ class ToV1(Walker):
             result["agentCapabilities"]["auth"] = {**result["agentCapabilities"]["auth"], "logout": {}}
         return result
 
-    def permission(self, body: Json, place: Place) -> Json:
+    def convert_permission(self, body: Json, place: Place) -> Json:
         """Convert a permission request.
 
         v1 has no prompt text besides the tool call: it is put into the call's title, so that the user reads all of it. A prompt without
@@ -332,7 +332,7 @@ class ToV1(Walker):
                     call = with_original(call, subject)
         words = (body.get("title"), own, body.get("description"))
         title = "\n".join(dict.fromkeys(word for word in words if isinstance(word, str) and word.strip()))
-        if subject.get("type") != "tool_call" or body.get("description") or body.get("title") != title_of(own):
+        if subject.get("type") != "tool_call" or body.get("description") or body.get("title") != make_title(own):
             place.at("title").lose("v1 has no prompt text; it is put into the tool call's title", kind="changed")
             call = {**call, "title": title or GENERIC_TITLE}
         if "toolCall" in body:
@@ -342,15 +342,15 @@ class ToV1(Walker):
             if one not in options:
                 place.at("options", index).lose("v1 has no option of this kind", one)
         if not options:
-            raise invalid_params("none of the options can be offered to a client of v1", "/options")
+            raise make_invalid_params("none of the options can be offered to a client of v1", "/options")
         call = self.convert("ToolCallUpdate", call, place.at("subject", "toolCall"))
         return {**omit(body, "toolCall", *PROMPT_WORDS), "toolCall": call, "options": options}
 
-    def _unknown_outcome(self, outcome: Json, place: Place) -> Json:
+    def _convert_unknown_outcome(self, outcome: Json, place: Place) -> Json:
         place.lose("v1 has no such outcome; it does not count as consent", outcome, "changed")
         return {"outcome": "cancelled"}
 
-    def _agent_capabilities(self, capabilities: Json, place: Place) -> Json:
+    def _convert_capabilities(self, capabilities: Json, place: Place) -> Json:
         session, at = as_object(capabilities.get("session")), place.at("session")
         has_sessions = isinstance(capabilities.get("session"), dict)
         mcp = as_object(session.get("mcp"))
@@ -367,11 +367,11 @@ class ToV1(Walker):
             "sessionCapabilities": self.convert("SessionCapabilities", rest, at) if has_sessions else {},
         }
 
-    def _unknown_block(self, block: Any, place: Place) -> Json:
+    def _convert_unknown_block(self, block: Any, place: Place) -> Json:
         place.lose("v1 has no content of this type", block, "carried")
         return with_original({"type": "text", "text": f"[{block.get('type')}]"}, block)
 
-    def _unknown_item(self, item: Any, place: Place) -> Json:
+    def _convert_unknown_item(self, item: Any, place: Place) -> Json:
         place.lose("v1 has no content of this type", item, "carried")
         return _as_text(f"[{item.get('type')}]", item)
 
@@ -382,7 +382,7 @@ class ToV1(Walker):
         place.lose("v1 shows the old and the new text of one file", diff, "carried")
         return _as_text(_describe_changes(diff), diff)
 
-    def _terminal(self, item: Json, place: Place) -> Json:
+    def _convert_terminal(self, item: Json, place: Place) -> Json:
         name = str(item.get("terminalId"))
         if name in self._client_terminals():
             return item
@@ -399,7 +399,7 @@ class ToV1(Walker):
         now = SWITCH_VALUES[option.get("currentValue") is True]
         return with_original({**result, "type": "select", "currentValue": now, "options": names}, option)
 
-    def _terminal_method(self, method: Json, place: Place) -> Json:
+    def _convert_terminal_method(self, method: Json, place: Place) -> Json:
         result: Json = self.convert_row("AuthMethodTerminal", method, place)
         if isinstance(result.get("env"), list):
             variables = [as_object(one) for one in result["env"]]
@@ -468,5 +468,5 @@ def _synthesize_id(body: Json) -> str:
     return f"permission_{hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:16]}"
 
 
-def _digest(content: Any) -> bytes:
+def _hash_content(content: Any) -> bytes:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).digest()

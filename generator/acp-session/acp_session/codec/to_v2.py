@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from acp_session.diffs import as_object, diff_to_v2
 from acp_session.modes import MODE
-from acp_session.permission import title_of
-from acp_workspace.errors import invalid_params
+from acp_session.permission import make_title
+from acp_workspace.errors import make_invalid_params
 from jsonrpc_bindings.pointers import json_pointer
 
 from .losses import Place
 from .tables import CONTENT_BLOCK, OPENING_ANSWERS, PROMPT_WORDS, TABLE
-from .walker import CONFLICT, NOTHING, Hook, Json, Walker, get_or_add, omit, original_of
+from .walker import CONFLICT, NOTHING, Hook, Json, Walker, get_or_add, get_original, omit
 
 UNKNOWN_INFO: Final[Json] = {"name": "unknown", "version": "0"}
 """The implementation info of a peer that does not send it, as v1 allows."""
@@ -44,22 +44,22 @@ class ToV2(Walker):
         answer: Json = {"agentCapabilities": {}, "authMethods": []}
         hooks: dict[str, Hook] = {
             "InitializeRequest": partial(
-                self._handshake, "InitializeRequest", "clientInfo", {"clientCapabilities": {}}
+                self._convert_handshake, "InitializeRequest", "clientInfo", {"clientCapabilities": {}}
             ),
-            "InitializeResponse": partial(self._handshake, "InitializeResponse", "agentInfo", answer),
+            "InitializeResponse": partial(self._convert_handshake, "InitializeResponse", "agentInfo", answer),
             **dict.fromkeys(OPENING_ANSWERS, self._convert_opening),
             "PromptRequest": self._prompt,
-            "RequestPermissionRequest": self.permission,
-            "AgentCapabilities": self._agent_capabilities,
-            "ContentBlock": self._block,
-            "ToolCallContent": self._item,
+            "RequestPermissionRequest": self.convert_permission,
+            "AgentCapabilities": self._convert_capabilities,
+            "ContentBlock": self._convert_block,
+            "ToolCallContent": self._convert_item,
             "Diff": lambda value, place: diff_to_v2(value),
-            "Terminal": self._terminal,
-            "ToolCallLocation": self._location,
-            "ToolCallUpdate": self._tool_call,
-            "SessionConfigOption": self._option,
-            "AuthMethodTerminal": self._terminal_method,
-            "McpServer": self._server,
+            "Terminal": self._convert_terminal,
+            "ToolCallLocation": self._convert_location,
+            "ToolCallUpdate": self._convert_tool_call,
+            "SessionConfigOption": self._convert_option,
+            "AuthMethodTerminal": self._convert_terminal_method,
+            "McpServer": self._convert_server,
         }
         super().__init__(2, TABLE, hooks)
         self.options = OptionsOfV1(self)
@@ -69,7 +69,7 @@ class ToV2(Walker):
         self._run: tuple[str, str] | None = None
         self._calls: dict[str, None] = {}
 
-    def message_id(self) -> str:
+    def make_message_id(self) -> str:
         """A new message id that the agent does not use itself."""
         self._messages += 1
         return f"message_{self._prefix}_{self._messages}"
@@ -104,30 +104,30 @@ class ToV2(Walker):
         if result is NOTHING:
             return []
         if kind in CHUNK_KINDS:
-            result = {**result, "messageId": self._message(kind, update.get("messageId"))}
+            result = {**result, "messageId": self._convert_message(kind, update.get("messageId"))}
         elif kind == "tool_call_update":
             get_or_add(self._calls, str(update.get("toolCallId")), lambda: None)
         return [result]
 
-    def _message(self, kind: str, message_id: object) -> str:
+    def _convert_message(self, kind: str, message_id: object) -> str:
         if isinstance(message_id, str):
             self._run = None
             return message_id
         if self._run is None or self._run[0] != kind:
-            self._run = kind, self.message_id()
+            self._run = kind, self.make_message_id()
         return self._run[1]
 
     def _announce(self, update: Json, place: Place) -> Json:
         """Convert the announcement of a tool call. If it was announced before, missing fields are reset."""
         call = str(update.get("toolCallId"))
-        result = {**self._tool_call(update, place), "sessionUpdate": "tool_call_update"}
+        result = {**self._convert_tool_call(update, place), "sessionUpdate": "tool_call_update"}
         if call in self._calls:
             defaults = {**dict.fromkeys((*CLEARABLE_FIELDS[:-1], *LIST_FIELDS)), "kind": "other", "status": "pending"}
             result = defaults | result
         get_or_add(self._calls, call, lambda: None)
         return result
 
-    def _handshake(self, name: str, info: str, defaults: Json, body: Json, place: Place) -> Json:
+    def _convert_handshake(self, name: str, info: str, defaults: Json, body: Json, place: Place) -> Json:
         """Convert the params or the result of `initialize`."""
         result: Json = self.convert_row(name, {**defaults, **body, "protocolVersion": 2}, place)
         if not isinstance(result.get("info"), dict):
@@ -152,7 +152,7 @@ class ToV2(Walker):
         result: Json = self.convert_row("PromptRequest", body, place)
         return result
 
-    def permission(self, body: Json, place: Place) -> Json:
+    def convert_permission(self, body: Json, place: Place) -> Json:
         """Convert a permission request: the tool call becomes its subject and provides its title."""
         for key in PROMPT_WORDS:
             if key in body:
@@ -165,38 +165,38 @@ class ToV2(Walker):
             options.setdefault(one["optionId"], one)
         return {
             **omit(body, "toolCall", *PROMPT_WORDS),
-            "title": title_of(call.get("title")),
+            "title": make_title(call.get("title")),
             "subject": {"type": "tool_call", "toolCall": call},
             "options": list(options.values()),
         }
 
-    def _agent_capabilities(self, capabilities: Json, place: Place) -> Json:
-        def part(row: str, key: str) -> Json:
+    def _convert_capabilities(self, capabilities: Json, place: Place) -> Json:
+        def convert_part(row: str, key: str) -> Json:
             result: Json = self.convert(row, as_object(capabilities.get(key)), place.at(key))
             return result
 
         session_keys = ("loadSession", "promptCapabilities", "mcpCapabilities", "sessionCapabilities", "session")
         result: Json = self.convert_row("AgentCapabilities", omit(capabilities, *session_keys), place)
         session = {
-            **part("SessionCapabilities", "sessionCapabilities"),
-            "prompt": part("PromptCapabilities", "promptCapabilities"),
-            "mcp": part("McpCapabilities", "mcpCapabilities"),
+            **convert_part("SessionCapabilities", "sessionCapabilities"),
+            "prompt": convert_part("PromptCapabilities", "promptCapabilities"),
+            "mcp": convert_part("McpCapabilities", "mcpCapabilities"),
         }
         return {**(result if result.get("auth") else omit(result, "auth")), "session": session}
 
-    def _tool_call(self, update: Json, place: Place) -> Json:
+    def _convert_tool_call(self, update: Json, place: Place) -> Json:
         nullable = (*CLEARABLE_FIELDS, *LIST_FIELDS)
         source = {key: value for key, value in update.items() if value is not None or key not in nullable}
         result: Json = self.convert_row("ToolCallUpdate", source, place)
         return result
 
-    def _block(self, block: Any, place: Place) -> Any:
-        original = original_of(block)
+    def _convert_block(self, block: Any, place: Place) -> Any:
+        original = get_original(block)
         is_known = original is None or original.get("type") in CONTENT_BLOCK.rows
         return self.convert_row("ContentBlock", block, place) if is_known else original
 
-    def _item(self, item: Any, place: Place) -> Any:
-        original = original_of(item)
+    def _convert_item(self, item: Any, place: Place) -> Any:
+        original = get_original(item)
         if original is None or original.get("type") == "content" or not self._is_shown(original):
             return self.convert_row("ToolCallContent", item, place)
         return original
@@ -206,20 +206,20 @@ class ToV2(Walker):
         terminals = self._terminals()
         return item.get("type") != "terminal" or terminals is None or item.get("terminalId") in terminals
 
-    def _terminal(self, item: Any, place: Place) -> Any:
+    def _convert_terminal(self, item: Any, place: Place) -> Any:
         if self._is_shown(as_object(item)):
             return item
         place.lose("the client owns terminals in v1, the agent in v2; this one is unknown", item)
         return NOTHING
 
-    def _location(self, location: Any, place: Place) -> Any:
+    def _convert_location(self, location: Any, place: Place) -> Any:
         if as_object(location).get("line") != 0:
             return location
         place.at("line").lose("lines count from 1 in v2", 0)
         return omit(location, "line")
 
-    def _option(self, option: Any, place: Place) -> Any:
-        source, original = as_object(option), original_of(option)
+    def _convert_option(self, option: Any, place: Place) -> Any:
+        source, original = as_object(option), get_original(option)
         if original is not None and original.get("type") == "boolean" and original.get("configId") == source.get("id"):
             return {**original, "currentValue": source.get("currentValue") == SWITCH_VALUES[True]}
         if source.get("type") != "select":
@@ -230,13 +230,13 @@ class ToV2(Walker):
             return NOTHING
         return self.convert_row("SessionConfigOption", {**source, "options": choices}, place)
 
-    def _server(self, server: Any, place: Place) -> Any:
+    def _convert_server(self, server: Any, place: Place) -> Any:
         if as_object(server).get("type") != "sse":
             return self.convert_row("McpServer", server, place)
         place.lose("v2 has no MCP servers over SSE", server)
-        raise invalid_params("an MCP server over SSE cannot be used", json_pointer(place.path))
+        raise make_invalid_params("an MCP server over SSE cannot be used", json_pointer(place.path))
 
-    def _terminal_method(self, method: Any, place: Place) -> Any:
+    def _convert_terminal_method(self, method: Any, place: Place) -> Any:
         result: Json = self.convert_row("AuthMethodTerminal", method, place)
         if isinstance(result.get("env"), dict):
             result["env"] = [{"name": name, "value": value} for name, value in as_object(result["env"]).items()]

@@ -41,7 +41,7 @@ def with_original(source: Mapping[str, Any], original: Mapping[str, Any]) -> Jso
     return {**source, "_meta": {**as_object(source.get("_meta")), CARRIER: dict(original)}}
 
 
-def original_of(source: Any) -> Json | None:
+def get_original(source: Any) -> Json | None:
     """The original that an object carries in `_meta`; `None` if there is none."""
     original = as_object(as_object(source).get("_meta")).get(CARRIER)
     return as_object(original) if isinstance(original, dict) else None
@@ -130,16 +130,16 @@ class Walker:
                 place.lose_fields(as_object(value))
                 return isinstance(value, dict)
             case Values() as row, str():
-                return self._word(row, value, place)
+                return self._convert_word(row, value, place)
             case Union() as row, dict():
-                return self._variant(name, row, cast("Json", value), place)
+                return self._convert_variant(name, row, cast("Json", value), place)
             case Object() as row, dict():
-                converted_fields = dict(self._fields(row, cast("Json", value), place))
+                converted_fields = dict(self._convert_fields(row, cast("Json", value), place))
                 return {**(row.v2_needs if self.version == 2 else row.v1_needs), **converted_fields}
             case _:
                 return value
 
-    def _fields(self, row: Object, source: Json, place: Place) -> Iterator[tuple[str, Any]]:
+    def _convert_fields(self, row: Object, source: Json, place: Place) -> Iterator[tuple[str, Any]]:
         """Yield the fields in the other version. A source field whose name means something else there is lost."""
         to_v2 = self.version == 2
         renamed = row.rename if to_v2 else {new: old for old, new in row.rename.items()}
@@ -158,7 +158,7 @@ class Walker:
                 if result is not NOTHING:
                     yield new, result
 
-    def _variant(self, name: str, row: Union, source: Json, place: Place) -> Any:
+    def _convert_variant(self, name: str, row: Union, source: Json, place: Place) -> Any:
         to_v2 = self.version == 2
         tag: Any = source.get(row.tag, row.default)
         row_name = row.rows.get(tag) if isinstance(tag, str) else None
@@ -176,7 +176,7 @@ class Walker:
         rest = omit(cast("Json", result), row.tag)
         return {row.tag: tag, **rest} if to_v2 or tag != row.default else rest
 
-    def _word(self, row: Values, value: str, place: Place) -> Any:
+    def _convert_word(self, row: Values, value: str, place: Place) -> Any:
         if self.version == 2 or value in row.known:
             return value
         near = row.near.get(value, row.other)

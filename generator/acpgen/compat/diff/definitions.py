@@ -21,7 +21,7 @@ from acpgen.compat.diff.pairs import (
 )
 from acpgen.compat.diff.shapes import KINDS, Alternative, Kind, Shape, kind_of
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.input.walk import find_cycles, leading_to, reachable
+from acpgen.input.walk import find_cycles, find_reachable, find_sources
 
 
 class Walk:
@@ -93,7 +93,7 @@ class Walk:
 
     def holds(self, root: Pair, pair: Pair) -> bool:
         """Whether the types of a pair occur at or below another pair."""
-        return any((each.old, each.new) == (pair.old, pair.new) for each in reachable([root], self._children))
+        return any((each.old, each.new) == (pair.old, pair.new) for each in find_reachable([root], self._children))
 
     def is_changed(self, pair: Pair) -> bool:
         """Whether there are changes of messages at a pair or below it."""
@@ -132,7 +132,7 @@ class Walk:
             children = {pair: self._children(pair) for pair in self.nodes}
             nodes = self.nodes.items()
             starts = (pair for pair, node in nodes if not all(change.is_documentation for change in node.changes))
-            self._changed = set(leading_to(starts, children))
+            self._changed = set(find_sources(starts, children))
             below = {pair: [each for each in children[pair] if each in self._changed] for pair in self._changed}
             cycles = (group for group in find_cycles(below) if len(group) > 1 or group[0] in below[group[0]])
             self._recursive = {pair for group in cycles for pair in group}

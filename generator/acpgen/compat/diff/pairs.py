@@ -12,7 +12,7 @@ from acpgen.compat.diff.renames import Member, content_of, declared_renames, lik
 from acpgen.compat.diff.shapes import Alternative
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.revision import SchemaRevision, references_in
-from acpgen.input.walk import reachable
+from acpgen.input.walk import find_reachable
 
 if TYPE_CHECKING:
     from schema_inclusion import Comparer
@@ -179,7 +179,7 @@ class Comparison:
     def referred(self, demands: Iterable[str]) -> frozenset[str]:
         """The definitions of both revisions that demands lead to and that differ."""
         start = {name for text in demands for name in references_in(text)} & self.rewritten
-        inner = reachable(start, lambda name: self.rewritten.intersection(self.after.references.get(name, ())))
+        inner = find_reachable(start, lambda name: self.rewritten.intersection(self.after.references.get(name, ())))
         texts, others = self.before.texts, self.after.texts
         return frozenset(each for each in inner if each in texts and each in others and texts[each] != others[each])
 

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from acpgen import ir
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.input.numbers import dumps, loads
-from acpgen.pointers import place_parts, pointer_parts
+from acpgen.pointers import split_place, split_pointer
 
 Member: TypeAlias = "ir.Field | ir.Variant | ir.EnumValue"
 
@@ -35,9 +35,9 @@ def declared_renames(before: Mapping[_K, Member], after: Mapping[_K, Member]) ->
 
 def _is_declared(old: Member, new: Member) -> bool:
     """Whether a member declares that it was another member before: by its place in the old files, or by its name, tag or value."""
-    place = place_parts(old.at)
+    place = split_place(old.at)
     places = (place, (_OTHER.get(place[0], place[0]), *place[1:])) if place else ()
-    return any(pointer_parts(unquote(was)) in places if was.startswith("#") else was == name_of(old) for was in new.was)
+    return any(split_pointer(unquote(was)) in places if was.startswith("#") else was == name_of(old) for was in new.was)
 
 
 _OTHER: Final = {"$defs": "definitions", "definitions": "$defs"}

@@ -161,7 +161,7 @@ def kind_of(alternative: Alternative) -> Kind:
         case ir.Array() | ir.Tuple():
             return "array"
         case Constants(values=values):
-            return cast("Kind", equality.kind_of(values[0].value))
+            return cast("Kind", equality.get_kind(values[0].value))
         case Objects() | ir.TaggedUnion():
             return "object"
         case _:
@@ -245,7 +245,7 @@ class _Resolving:
             if value.value is None:
                 self.nullable = True
             else:
-                groups.setdefault(cast("Kind", equality.kind_of(value.value)), []).append(value)
+                groups.setdefault(cast("Kind", equality.get_kind(value.value)), []).append(value)
         apart = isinstance(base, ir.String | ir.Number) and kind_of(base) not in groups
         for group in groups.values():
             self.found.append(

@@ -21,8 +21,8 @@ from acpgen.compat.diff.shapes import (
     type_of_object,
 )
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.input.equality import key_of
-from acpgen.meaning.discriminators import type_with_tag
+from acpgen.input.equality import make_key
+from acpgen.meaning.discriminators import find_type
 
 
 def pairwise(
@@ -167,8 +167,8 @@ def union(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None:
 def variants(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None:
     """Compare the variants of two unions with the same tag member."""
     at: ChangePlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
-    before = {key_of(v.tag): v for v in old.variants if work.before.keeps(v.unstable)}
-    after = {key_of(v.tag): v for v in new.variants if work.after.keeps(v.unstable)}
+    before = {make_key(v.tag): v for v in old.variants if work.before.keeps(v.unstable)}
+    after = {make_key(v.tag): v for v in new.variants if work.after.keeps(v.unstable)}
     foreseen = replace(old, openness="open") if old.openness == "closed" and _foresees(work, old) else old
     for one, other, likely in work.members(before, after, (old.tag, new.tag)):
         if one is None or other is None:
@@ -179,13 +179,13 @@ def variants(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None
             within = (foreseen if one is None else old), new
             work.note(Change("variant", one, other, within, likely=likely, **places))
             continue
-        is_renamed = key_of(one.tag) != key_of(other.tag)
+        is_renamed = make_key(one.tag) != make_key(other.tag)
         if is_renamed:
             work.note(Change("variant", one, other, (old, new), old_at=one.at, new_at=other.at))
         was = one.tag if is_renamed else None
         step = Step("variant", other.tag, was=was, tag=new.tag, old_at=one.at, new_at=other.at)
-        old_type = type_with_tag(one.type, old.tag, one.tag, work.before.definitions)
-        new_type = type_with_tag(other.type, new.tag, other.tag, work.after.definitions)
+        old_type = find_type(one.type, old.tag, one.tag, work.before.definitions)
+        new_type = find_type(other.type, new.tag, other.tag, work.after.definitions)
         work.child(step, ir.Ref(old_type), ir.Ref(new_type), new.tag)
         work.gate(f"variant {other.tag!r}", f"({other.tag})", one.capability, other.capability, one.at, other.at)
         work.description(f"{other.tag!r}", one.doc, other.doc, one.at, other.at)
@@ -236,10 +236,10 @@ def split(
                 groups.append(variant_union.variants)
             else:
                 rest.append(each)
-    times = Counter(key_of(variant.tag) for group in groups for variant in group)
+    times = Counter(make_key(variant.tag) for group in groups for variant in group)
     variants: list[ir.Variant] = []
     for group in groups:
-        if all(times[key_of(variant.tag)] == 1 for variant in group):
+        if all(times[make_key(variant.tag)] == 1 for variant in group):
             variants.extend(group)
         else:  # the constant does not tell it from another one
             names.extend(variant.type for variant in group)
@@ -294,7 +294,7 @@ def as_union(side: SchemaRevision, alternatives: tuple[Alternative, ...], tag: s
             if default is not None:
                 return None
             default = each.name
-    if len({key_of(v.tag) for v in variants}) != len(variants):
+    if len({make_key(v.tag) for v in variants}) != len(variants):
         return None
     if fallback == default:
         fallback = None  # as the IR has it: a branch that may lack the tag takes unknown ones too

@@ -122,10 +122,10 @@ def from_git(revision: str, path: str, options: HistoryOptions, methods: Profile
     log = git_revisions.log(place, beside)
     start = len(log.commits)
     if dots:  # from the newest commit that is no newer than the base
-        reached = git_revisions.ancestors(git_revisions.identity(base or "HEAD"))
+        reached = git_revisions.list_ancestors(git_revisions.resolve_commit(base or "HEAD"))
         start = next((number for number, each in enumerate(log.commits) if each.identity in reached), start)
     if options.since is not None:
-        oldest = git_revisions.age(options.since)
+        oldest = git_revisions.convert_date(options.since)
         start = min(start, next((number for number, each in enumerate(log.commits) if each.time < oldest), start))
     commits = log.commits[: start + 1][: options.limit][::-1]
     moves = [each for each in log.moves if each.commit in commits]
@@ -140,7 +140,7 @@ def from_git(revision: str, path: str, options: HistoryOptions, methods: Profile
 
     def read(commit: git_revisions.Commit) -> Input:
         location = git_revisions.Location(commit.identity, commit.path)
-        source = contents.source(location, name=path, label=commit.name)
+        source = contents.read_source(location, name=path, label=commit.name)
         return options.input_of(source, f"{commit.name}:{path}", profile)
 
     milestones = tuple(

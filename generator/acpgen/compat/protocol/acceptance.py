@@ -14,7 +14,7 @@ from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import Answer, Revision, opposite
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.protocol.sender_schemas import DECLARED, SENT, schema_of
-from acpgen.input.walk import is_object, reachable, references, walk_schemas
+from acpgen.input.walk import find_reachable, is_object, list_references, walk_schemas
 
 if TYPE_CHECKING:
     from acpgen.input.walk import Schema
@@ -142,7 +142,7 @@ class Acceptance:
         """
         from schema_inclusion import FORMATS, Comparer
 
-        needs_declared = any(name.endswith(DECLARED) for schema in schemas for name in references(schema))
+        needs_declared = any(name.endswith(DECLARED) for schema in schemas for name in list_references(schema))
         if needs_declared not in self._comparers:
             documents: list[Any] = [
                 {
@@ -160,13 +160,13 @@ class Acceptance:
 
 def _references(schema: Any) -> Iterator[str]:
     """Yield the names of the definitions that a schema refers to, or to what is sent or declared of them."""
-    return (name.removesuffix(SENT).removesuffix(DECLARED) for name in references(schema))
+    return (name.removesuffix(SENT).removesuffix(DECLARED) for name in list_references(schema))
 
 
 def _reached(schema: Schema | bool, side: SchemaRevision) -> list[Schema | bool]:
     """A schema and the definitions of one side that are reachable from it."""
     schemas = side.stable_schemas
-    names = reachable(_references(schema), lambda name: references(schemas.get(name, {})))
+    names = find_reachable(_references(schema), lambda name: list_references(schemas.get(name, {})))
     return [schema, *(schemas[name] for name in names if name in schemas)]
 
 

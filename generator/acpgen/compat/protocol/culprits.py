@@ -19,7 +19,7 @@ from acpgen.compat.diff.shapes import (
 )
 from acpgen.compat.findings import Revision, opposite
 from acpgen.compat.protocol.sender_schemas import schema_of
-from acpgen.input.equality import key_of
+from acpgen.input.equality import make_key
 from acpgen.input.walk import BY_KIND, Schema
 
 if TYPE_CHECKING:
@@ -216,9 +216,9 @@ def way(steps: Sequence[Step], sender: Revision, root: Pair, walk: Walk) -> Way:
             case "value":
                 path.append(Part.MEMBER)
             case "variant":
-                key = key_of(step.on(sender))
+                key = make_key(step.on(sender))
                 unions = (each for each in alternatives if isinstance(each, ir.TaggedUnion))
-                tags = (each.tag for each in unions if each.fallback or key in {key_of(v.tag) for v in each.variants})
+                tags = (each.tag for each in unions if each.fallback or key in {make_key(v.tag) for v in each.variants})
                 tag = next(tags, step.tag)
                 path.append(object_with(tag, {"const": step.on(sender)}) if tag else _schema(type_))
             case "untagged":

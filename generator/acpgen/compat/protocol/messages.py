@@ -17,7 +17,7 @@ from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.input.walk import Schema, copy_json, is_array, is_object
 from acpgen.meaning import envelopes, sample_texts
 from acpgen.meaning.samples import Unmakeable, Values
-from acpgen.pointers import plain_pointer, reference_to
+from acpgen.pointers import write_plain_pointer, write_reference
 from schema_inclusion import Allowance
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def message(envelope: ir.Envelope, route: Route, value: ir.JSON) -> ir.JSON:
     if route.part == "document":
         return value
     if route.part == "error":
-        return {**envelopes.failure(envelope, route.method, value)}
+        return {**envelopes.make_failure(envelope, route.method, value)}
     if route.part == "result":
         return {**envelopes.answer(envelope, route.method, value)}
     if route.part == "id":
@@ -63,11 +63,11 @@ def message(envelope: ir.Envelope, route: Route, value: ir.JSON) -> ir.JSON:
 
 def message_schema(revised: SchemaRevision, route: Route) -> Schema:
     """The schema of such messages, with references to the definitions of a revision."""
-    inner: Schema | bool = True if route.content is None else {"$ref": reference_to(route.content)}
+    inner: Schema | bool = True if route.content is None else {"$ref": write_reference(route.content)}
     if route.part == "document":
         return inner if isinstance(inner, dict) else {}
     member = "result" if route.part == "id" else route.part
-    one: Schema = envelopes.frame(
+    one: Schema = envelopes.make_frame(
         revised.protocol.envelope, route.method, member, True if route.part == "id" else inner
     )
     if route.part == "id":
@@ -183,7 +183,9 @@ class WitnessValidator:
         for path, error in self._errors(routes, side, value):
             if error.validator == "format" and path:
                 limits = (len(error.instance), len(error.instance)) if is_as_long else ()
-                texts += ((path, text) for text in islice(sample_texts.of_format(error.validator_value, *limits), 1))
+                texts += (
+                    (path, text) for text in islice(sample_texts.suggest_for_format(error.validator_value, *limits), 1)
+                )
         return _with_texts(value, texts)
 
     def _errors(self, routes: Routes, side: Revision, value: ir.JSON) -> Iterator[tuple[Path, Any]]:
@@ -205,7 +207,7 @@ class WitnessValidator:
         """The pointer to the innermost place in a message that one revision refuses; empty for the whole message."""
         errors = self._errors(routes, side, value)
         paths = [path for path, error in errors if self._asserts or error.validator != "format"]
-        return plain_pointer(*max(paths, key=len, default=()))
+        return write_plain_pointer(*max(paths, key=len, default=()))
 
     def _schema(self, side: Revision, route: Route) -> Schema:
         if (side, route) not in self._schemas:
@@ -228,7 +230,7 @@ class WitnessValidator:
 def example(side: SchemaRevision, name: str, like: SchemaRevision) -> tuple[ir.JSON] | None:
     """A small value of a definition, with texts as another revision shows them; `None` if there is none."""
     try:
-        value = Values(side.definitions).small(name)
+        value = Values(side.definitions).make_small(name)
     except Unmakeable:
         return None
     judge = WitnessValidator(side, side, Allowance(BUDGET))
@@ -249,7 +251,9 @@ def with_readable_texts(
     """
     places: list[tuple[Path, str]] = []
     for path, name, was in _texts(value):
-        text = field_texts.get(name) or sample_texts.of_name(name) or ("example" if was in ("", "text") else was)
+        text = (
+            field_texts.get(name) or sample_texts.suggest_for_name(name) or ("example" if was in ("", "text") else was)
+        )
         places += [(path, text)] if text != was else []
     result = None
     for portion in [places, *([each] for each in places if len(places) > 1)]:
@@ -286,5 +290,5 @@ def _texts(value: ir.JSON, path: Path = (), name: str = "") -> Iterator[tuple[Pa
 
 def _envelope_path(envelope: ir.Envelope, route: Route) -> Path:
     if route.method is not None and route.part in ("params", "result", "error"):
-        return (envelopes.key(envelope, route.method, route.part),)
+        return (envelopes.get_key(envelope, route.method, route.part),)
     return () if route.part == "document" else (route.part,)

@@ -15,25 +15,25 @@ from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.compat.diff.shapes import Objects, Shape, shape_of, without_values
 from acpgen.compat.protocol.sender_schemas import DECLARED, SENT, sender_definitions
-from acpgen.input.equality import key_of
+from acpgen.input.equality import make_key
 from acpgen.input.numbers import dumps, loads
-from acpgen.input.tagged_unions import branches_of
+from acpgen.input.tagged_unions import find_branches
 from acpgen.input.walk import (
     ASSERTIONS,
     DEFINITIONS,
     Schema,
+    find_reachable,
+    find_sources,
     is_array,
     is_object,
-    leading_to,
+    list_references,
     list_unapplied,
     map_subschemas,
     may_hold_schemas,
-    reachable,
-    references,
     walk_schemas,
     without_prose,
 )
-from acpgen.pointers import follow, plain_pointer, pointer_parts, reference_to, target
+from acpgen.pointers import follow, read_reference, split_pointer, write_plain_pointer, write_reference
 
 SAID: Final = ASSERTIONS | {"then", "else"}
 """The keywords of a root that constrain values."""
@@ -167,7 +167,7 @@ class SchemaRevision:
     def former_names(self, definition: str) -> tuple[str, ...]:
         """The former names of a definition, as declared by `x-was`."""
         declared = self.bundle.definitions.get(definition, {}).get("x-was", [])
-        parts = [pointer_parts(item) for item in declared if isinstance(item, str) and item.startswith("#/")]
+        parts = [split_pointer(item) for item in declared if isinstance(item, str) and item.startswith("#/")]
         return tuple(path[1] for path in parts if len(path) == 2)
 
     def residue(self, names: Iterable[str]) -> list[str]:
@@ -183,7 +183,7 @@ class SchemaRevision:
     def demand(self, at: str) -> str:
         """The text of a keyword that the IR does not represent; only its place if it cannot be found again."""
         owner, _ = self.owner(at.rpartition("/")[0])
-        *around, keyword = pointer_parts(at.removeprefix(self.bundle.origins.get(owner, "")))
+        *around, keyword = split_pointer(at.removeprefix(self.bundle.origins.get(owner, "")))
         try:
             holder: Any = follow(self.demands.get(owner), around)
             node: Any = follow(holder, [keyword])
@@ -266,9 +266,9 @@ class SchemaRevision:
                 }
                 texts[at] = dumps(without_prose([node, inside]), sort_keys=True)
             elif is_object(node):
-                pending += ((f"{at}{plain_pointer(key)}", inner) for key, inner in node.items())
+                pending += ((f"{at}{write_plain_pointer(key)}", inner) for key, inner in node.items())
             elif is_array(node):
-                pending += ((f"{at}{plain_pointer(index)}", inner) for index, inner in enumerate(node))
+                pending += ((f"{at}{write_plain_pointer(index)}", inner) for index, inner in enumerate(node))
         return texts
 
     @cached_property
@@ -346,7 +346,7 @@ class SchemaRevision:
         """
         at = self.bundle.origins[name]
         is_copied = (
-            name not in compared_names and branches_of(self.bundle.definitions[name]) is not None
+            name not in compared_names and find_branches(self.bundle.definitions[name]) is not None
         )  # into a union around it
         result: dict[tuple[str, str], Statements] = {}
         records = {self.bundle.origins[each] for each in self._parts[at] if self._is_record(each)}
@@ -357,10 +357,10 @@ class SchemaRevision:
             is_branch = is_copied and _OF_BRANCHES.fullmatch(origin.removeprefix(at)) is not None
             is_read = is_branch or each in compared_names or origin in self._declared_places
             result[each, origin.removeprefix(at)] = frozenset(
-                (plain_pointer(*keys), keyword, key_of(node[keyword]))
+                (write_plain_pointer(*keys), keyword, make_key(node[keyword]))
                 for keys, node in walk_schemas(self.stable_schemas[each])
                 for keyword in _STATEMENTS & node.keys()
-                if not (is_read and origin + plain_pointer(*keys) in self._read_places[keyword])
+                if not (is_read and origin + write_plain_pointer(*keys) in self._read_places[keyword])
             )
         return result
 
@@ -375,7 +375,7 @@ class SchemaRevision:
         unions = [each for _, each in definitions if isinstance(each, ir.TaggedUnion)]
         enums = [each for _, each in definitions if isinstance(each, ir.Enum)]
         # A body's field may be read in the variant that it is a part of.
-        properties = ((name, plain_pointer("properties", each.name)) for name, own in records for each in own)
+        properties = ((name, write_plain_pointer("properties", each.name)) for name, own in records for each in own)
         fields = {each.at for _, own in records for each in own}
         fields |= {origins[name] + property_ for name, property_ in properties if name in origins}
         choices = {each.at for union in unions for each in union.variants}
@@ -402,9 +402,13 @@ class SchemaRevision:
         definitions = self.bundle.definitions
         return {
             name: (self.bundle.references.get(name, frozenset()).union(names) & definitions.keys())
-            - (names.difference(references(_without_annotations(schema))) if _MAY_JUDGE_NOTHING.search(text) else set())
+            - (
+                names.difference(list_references(_without_annotations(schema)))
+                if _MAY_JUDGE_NOTHING.search(text)
+                else set()
+            )
             for name, schema in definitions.items()
-            for names, text in ((set(references(schema)), self.texts.get(name, "")),)
+            for names, text in ((set(list_references(schema)), self.texts.get(name, "")),)
         }
 
     @cached_property
@@ -419,19 +423,19 @@ class SchemaRevision:
 
         @cache
         def digest(name: str) -> str:
-            names = sorted({name, *self._referred({"$ref": reference_to(name)})})
+            names = sorted({name, *self._referred({"$ref": write_reference(name)})})
             return hashlib.sha256("".join(own.get(each, each) for each in names).encode()).hexdigest()
 
         return digest
 
     def _referred(self, node: Any) -> set[str]:
-        """The definitions that are reachable from a part of the bundle."""
+        """The definitions that are find_reachable from a part of the bundle."""
         definitions = self.bundle.definitions
 
         def lead_on(part: Any) -> Iterator[str]:
-            return (name for name in references(part) if name in definitions)
+            return (name for name in list_references(part) if name in definitions)
 
-        return {*reachable(lead_on(node), lambda name: lead_on(definitions[name]))}
+        return {*find_reachable(lead_on(node), lambda name: lead_on(definitions[name]))}
 
     @cached_property
     def gates_unknown(self) -> bool:
@@ -469,7 +473,7 @@ class SchemaRevision:
 
 def fields_on(pointer: str) -> str:
     """The fields and items on a pointer below a definition, as shown to readers."""
-    text, parts = "", pointer_parts(pointer)
+    text, parts = "", split_pointer(pointer)
     for before, name in pairwise(("", *parts)):
         if before == "properties":
             text += f".{name}"
@@ -517,12 +521,12 @@ _KEPT: Final = frozenset({*DEFINITIONS, "$id", "$schema", "format", "x-integer"}
 
 def references_in(text: str) -> set[str]:
     """The definitions that the text of a schema refers to."""
-    return {target(loads(reference)) for reference in _REFERENCE.findall(text)}
+    return {read_reference(loads(reference)) for reference in _REFERENCE.findall(text)}
 
 
 def with_names(text: str, name_of: Callable[[str], str]) -> str:
     """The text of a schema with other definition names in its references."""
-    return _REFERENCE.sub(lambda match: f'"$ref": {dumps(name_of(target(loads(match[1]))))}', text)
+    return _REFERENCE.sub(lambda match: f'"$ref": {dumps(name_of(read_reference(loads(match[1]))))}', text)
 
 
 def _stable(node: Any) -> Any:
@@ -542,7 +546,9 @@ def _without(node: Any, alone: AbstractSet[str]) -> Any:
     """A tree without the list items that refer to these definitions and to no others."""
     if is_array(node):
         remaining = (
-            item for item in node if not is_object(item) or not (names := set(references(item))) or not names <= alone
+            item
+            for item in node
+            if not is_object(item) or not (names := set(list_references(item))) or not names <= alone
         )
         return [_without(item, alone) for item in remaining]
     return {key: _without(value, alone) for key, value in node.items()} if is_object(node) else node
@@ -558,7 +564,7 @@ def rewritten_definitions(old: SchemaRevision, new: SchemaRevision, apart: Colle
     changed_names = {name for name in names if old.texts.get(name) != new.texts.get(name)}
     sides = (old.texts, new.texts) if changed_names else ()
     edges = {name: {each for texts in sides for each in references_in(texts.get(name, ""))} for name in names}
-    return frozenset(leading_to(changed_names, edges))
+    return frozenset(find_sources(changed_names, edges))
 
 
 _OF_METHODS: Final = ("x-method", "x-side", "x-null", "x-was")

@@ -11,9 +11,9 @@ from typing import Any, Final, TypeAlias, assert_never
 
 from acpgen import ir
 from acpgen.compat.diff.shapes import Objects
-from acpgen.input.walk import Schema, is_array, is_object, references
-from acpgen.meaning.limits import limits_of
-from acpgen.pointers import follow, plain_pointer, pointer_parts, reference_to
+from acpgen.input.walk import Schema, is_array, is_object, list_references
+from acpgen.meaning.limits import list_limits
+from acpgen.pointers import follow, split_pointer, write_plain_pointer, write_reference
 from schema_inclusion.patterns import matches
 
 Written: TypeAlias = "Schema | bool"
@@ -40,15 +40,15 @@ def schema_of(type_: ir.Type, suffix: str = "") -> Written:
             return {"type": "boolean"}
         case ir.Number(integer=integer):
             number_options = {"x-integer": "draft-04"} if type_.without_fraction else {}
-            return {"type": "integer" if integer else "number"} | number_options | limits_of(type_) | _format(type_)
+            return {"type": "integer" if integer else "number"} | number_options | list_limits(type_) | _format(type_)
         case ir.String():
-            return {"type": "string"} | limits_of(type_) | _format(type_)
+            return {"type": "string"} | list_limits(type_) | _format(type_)
         case ir.Array(items=items, unique=unique):
             rest = {"uniqueItems": True} if unique else {}
-            return {"type": "array", "items": schema_of(items, suffix)} | limits_of(type_) | rest
+            return {"type": "array", "items": schema_of(items, suffix)} | list_limits(type_) | rest
         case ir.Tuple(first=first, rest=rest, unique=unique):
             whole = {"prefixItems": [schema_of(each, suffix) for each in first], "items": schema_of(rest, suffix)}
-            return {"type": "array", **whole} | limits_of(type_) | ({"uniqueItems": True} if unique else {})
+            return {"type": "array", **whole} | list_limits(type_) | ({"uniqueItems": True} if unique else {})
         case ir.Map(values=values):
             free = suffix and values == ir.Anything()
             meta: Schema = {"properties": {META: _META_BEFORE}} if free else {}
@@ -60,7 +60,7 @@ def schema_of(type_: ir.Type, suffix: str = "") -> Written:
             # What is sent is asked about together with the whole definition, which makes the demand that one branch alone fits.
             return {"oneOf" if exclusive and not suffix else "anyOf": [schema_of(each, suffix) for each in types]}
         case ir.Ref(name=name):
-            return {"$ref": reference_to(f"{name}{suffix}")}
+            return {"$ref": write_reference(f"{name}{suffix}")}
         case _:
             assert_never(type_)
 
@@ -86,7 +86,7 @@ def sender_definitions(
     """
     return {
         f"{name}{suffix}": {
-            "allOf": [_sent(each, schemas, suffix), *([{"$ref": reference_to(name)}] if suffix == DECLARED else [])]
+            "allOf": [_sent(each, schemas, suffix), *([{"$ref": write_reference(name)}] if suffix == DECLARED else [])]
         }
         for name, each in definitions.items()
     }
@@ -120,7 +120,7 @@ def _sent(definition: ir.Definition, schemas: Mapping[str, Schema], suffix: str)
             branches: list[Written] = [
                 {
                     **_tagged(tag, {"const": each.tag}),
-                    "$ref": reference_to(each.type + suffix),
+                    "$ref": write_reference(each.type + suffix),
                 }
                 for each in variants
             ]
@@ -154,7 +154,7 @@ def _where_it_holds(name: str, names: Mapping[str, None], schemas: Mapping[str, 
     properties = {each for schema in at_place for each in schema.get("properties", {})}
     others: Schema = dict.fromkeys((each for each in names if each not in properties), True)
     free: Schema = {_EXTENSION["pattern"]: True}
-    reference: Schema = {"$ref": reference_to(name), "properties": others, "patternProperties": free}
+    reference: Schema = {"$ref": write_reference(name), "properties": others, "patternProperties": free}
     return reference | {"unevaluatedProperties": False}
 
 
@@ -174,7 +174,7 @@ def _elsewhere(record: ir.Record, definitions: Mapping[str, Schema]) -> Callable
     patterns: list[str] = []
     rest: list[frozenset[str]] = []
     for at in record.unenforced:
-        *around, keyword = pointer_parts(at.removeprefix(record.at)) if at.startswith(f"{record.at}/") else ("", "")
+        *around, keyword = split_pointer(at.removeprefix(record.at)) if at.startswith(f"{record.at}/") else ("", "")
         try:
             holder: Any = follow(definitions.get(record.name), around)
         except KeyError:
@@ -221,10 +221,10 @@ def conditional_members(
     for schema, at, by in _in_place(*start, name=name, places={name: objects.at, **places}):
         for member, inner in schema.get("properties", {}).items():
             if member not in field_names:
-                members.setdefault((member, ""), (by, inner, f"{at}{plain_pointer('properties', member)}"))
+                members.setdefault((member, ""), (by, inner, f"{at}{write_plain_pointer('properties', member)}"))
         for pattern, inner in schema.get("patternProperties", {}).items():
             if inner is not True and inner != {}:
-                place = f"{at}{plain_pointer('patternProperties', pattern)}"
+                place = f"{at}{write_plain_pointer('patternProperties', pattern)}"
                 members.setdefault((pattern, pattern), ("patternProperties", inner, place))
     return members
 
@@ -257,11 +257,15 @@ def _in_place(
             below = dict(enumerate(inner)) if is_array(inner) else inner if key == "dependentSchemas" else None
             under = key if key in _CONDITIONS else by
             if is_object(below):
-                pending += ((each, f"{at}{plain_pointer(key, each_key)}", under) for each_key, each in below.items())
+                pending += (
+                    (each, f"{at}{write_plain_pointer(key, each_key)}", under) for each_key, each in below.items()
+                )
             else:
-                pending.append((inner, f"{at}{plain_pointer(key)}", under))
+                pending.append((inner, f"{at}{write_plain_pointer(key)}", under))
         fresh = (
-            set(references({"$ref": schema["$ref"]})) - visited if isinstance(schema.get("$ref"), str) else set[str]()
+            set(list_references({"$ref": schema["$ref"]})) - visited
+            if isinstance(schema.get("$ref"), str)
+            else set[str]()
         )
         visited |= fresh
         pending += ((schemas.get(other), places.get(other, ""), by) for other in sorted(fresh))

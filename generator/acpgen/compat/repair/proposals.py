@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from acpgen import ir
 from acpgen.compat.repair.reversals import Place, Reversal, constants, holder_of, holds
-from acpgen.input.drafts import draft_of
+from acpgen.input.drafts import find_draft
 from acpgen.input.walk import DEFINITIONS, is_array, is_object
-from acpgen.pointers import place_parts, plain_pointer
+from acpgen.pointers import split_place, write_plain_pointer
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import Finding
@@ -154,7 +154,7 @@ class Proposals:
                 names = [option.name for option in options if isinstance(option, ir.Ref)]
                 if len(names) == 1 and (each.name in capability_names or each.name.lower().endswith("capabilities")):
                     origin = meaning.bundle.origins[names[0]]
-                    return self.sides.new.typed(origin.partition("#")[0], place_parts(origin)), each.name
+                    return self.sides.new.typed(origin.partition("#")[0], split_place(origin)), each.name
         return None
 
     def _beside(self) -> Iterator[Proposal]:
@@ -192,7 +192,7 @@ class Proposals:
         """The edit with `deprecated` added to the restored value, if the draft has this keyword."""
         value = {} if each.value is True and holder_of(each.at) == "properties" else each.value
         new = self.sides.new
-        draft = draft_of(new.value(each.at[:1]), new.input.documents.reference_values)
+        draft = find_draft(new.value(each.at[:1]), new.input.documents.reference_values)
         if not is_object(value) or draft is None or draft.name not in ("2019-09", "2020-12"):
             return each
         return replace(each, value={**value, "deprecated": True})
@@ -241,5 +241,5 @@ def describe(parts: tuple[Reversal, ...]) -> str:
         files = len({part.at[0] for part in parts})
         return f"Revert the change: {len(parts)} places get their old text{f' in {files} files' if files > 1 else ''}."
     verbs = {"add": "put back", "remove": "remove", "replace": "restore"}
-    words = (f"{verbs[part.op]} {plain_pointer(*part.at[1:])}" for part in parts)
+    words = (f"{verbs[part.op]} {write_plain_pointer(*part.at[1:])}" for part in parts)
     return f"Revert the change: {', '.join(words)}."

@@ -25,7 +25,7 @@ from acpgen.compat.repair.reversals import Edits, combine
 from acpgen.compat.repair.sides import Sides
 from acpgen.errors import Fault, Faults
 from acpgen.input.load import Document, check, parse_json, read_bytes
-from acpgen.input.text_edits import apply_edits, lines_changed, patch
+from acpgen.input.text_edits import apply_edits, diff_lines, patch
 
 if TYPE_CHECKING:
     from acpgen.compat.protocol.revision import SchemaRevision
@@ -355,7 +355,7 @@ def _patches(edits: Edits, side_input: Input) -> tuple[FilePatch, ...]:
     before, after = {each.path: each.text for each in side_input.documents.documents}, texts(side_input, edits)
     patches: list[FilePatch] = []
     for path in sorted(edits):
-        line_changes = lines_changed(before[path], after[path])
+        line_changes = diff_lines(before[path], after[path])
         suggestions = tuple(Suggestion(first, last, "\n".join(lines)) for first, last, lines in line_changes)
         patches.append(FilePatch(side_input.at(path), tuple(patch(edits[path])), suggestions))
     return tuple(patches)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urljoin
 
 from acpgen.compat.repair.reversals import Place, Reversal, between
-from acpgen.input.walk import ASSERTIONS, DEFINITIONS, is_array, is_object, leading_to, refs_anywhere
-from acpgen.pointers import as_fragment, follow, plain_pointer, pointer_parts
+from acpgen.input.walk import ASSERTIONS, DEFINITIONS, find_refs_anywhere, find_sources, is_array, is_object
+from acpgen.pointers import as_fragment, follow, split_pointer, write_plain_pointer
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import SourcePosition
@@ -36,7 +36,7 @@ class SchemaFiles:
         """The place of a position; `None` without a position, and for files outside the schema."""
         for path in self.values if position is not None else ():
             if position is not None and self.input.at(path) == position.file:
-                return self.typed(path, pointer_parts(position.pointer))
+                return self.typed(path, split_pointer(position.pointer))
         return None
 
     def typed(self, path: str, parts: Iterable[str]) -> Place:
@@ -63,13 +63,13 @@ class SchemaFiles:
 
     def references(self, value: Any, path: str | int) -> Iterable[str]:
         """The names of the definitions that a value in a file refers to."""
-        targets = (self.definition(ref, path) for ref in refs_anywhere(value))
+        targets = (self.definition(ref, path) for ref in find_refs_anywhere(value))
         return dict.fromkeys(each[0] for each in targets if each is not None)
 
     def definition(self, reference: str, path: str | int) -> tuple[str, Place] | None:
         """The definition that a reference in a file points into, with the remaining path below it."""
         file, _, fragment = urljoin(str(path), unquote(reference)).partition("#")
-        keys = (file, *pointer_parts(fragment))
+        keys = (file, *split_pointer(fragment))
         return next(
             ((self._names[keys[:n]], keys[n:]) for n in range(1, len(keys) + 1) if keys[:n] in self._names), None
         )
@@ -132,7 +132,7 @@ class Sides:
 
         Some definitions have an effect whatever refers to them: a profile names them, or they have the name of an inner type.
         """
-        gone = set(leading_to({name} & self._added.keys(), self._added))
+        gone = set(find_sources({name} & self._added.keys(), self._added))
         edits = (Reversal("remove", self.new.definitions[each]) for each in sorted(gone))
         referring = [each for each in self.reversals if gone and self._refers(each.at, gone)]
         beside = {each.at[:-1] for each in referring if each.at[-1] == "$ref"}
@@ -187,7 +187,7 @@ class Sides:
             place, was = self._target(name), self.old.definitions[name]
             if (path, into, was[1:]) != (was[0], place[0], place[1:]):
                 file = posixpath.relpath(str(place[0]), posixpath.dirname(str(into)) or ".") if place[0] != into else ""
-                translated["$ref"] = f"{file}{as_fragment(plain_pointer(*place[1:], *rest))}"
+                translated["$ref"] = f"{file}{as_fragment(write_plain_pointer(*place[1:], *rest))}"
         return translated
 
 

@@ -17,7 +17,7 @@ _MISSING: Final = "acpgen-probe-no-such-file"
 @case("client/handshake", "must", sides=CLIENT)
 def handshake(trial: Trial) -> None:
     """The client is let do what it does. Expected: `initialize` first, then a session and a prompt, all of it as the schema has it."""
-    trial.agent()
+    trial.get_agent()
 
 
 @case("client/version-unknown", "should", "program", (1,), sides=CLIENT)
@@ -41,7 +41,7 @@ def version_unknown(trial: Trial) -> None:
 def unknown_update(trial: Trial) -> None:
     """An update of a kind that the client cannot know, in its session. Expected: the client goes on."""
     update = {"sessionUpdate": "_acpgen.dev/tide", "metres": 2.5}
-    index = trial.connection.notify("session/update", {"sessionId": trial.client_session(), "update": update})
+    index = trial.connection.notify("session/update", {"sessionId": trial.get_client_session(), "update": update})
     trial.require_alive("an update of an unknown kind", index)
 
 
@@ -63,7 +63,7 @@ def early_update(trial: Trial) -> None:
 @case("client/stale-update", "stale-updates", sides=CLIENT)
 def stale_update(trial: Trial) -> None:
     """Updates of a tool call that never was, and more of a message that is long over. Expected: the client goes on."""
-    connection, session = trial.connection, trial.client_session()
+    connection, session = trial.connection, trial.get_client_session()
     text = {"type": "text", "text": "tide"}
     for update in (
         {"sessionUpdate": "tool_call_update", "toolCallId": "acpgen-no-such-call", "status": "completed"},
@@ -80,10 +80,10 @@ def permission(trial: Trial) -> None:
         {"optionId": "acpgen-yes", "name": "Yes", "kind": "allow_once"},
         {"optionId": "acpgen-no", "name": "No", "kind": "reject_once"},
     ]
-    params: dict[str, Any] = {"sessionId": trial.client_session(), "options": options}
+    params: dict[str, Any] = {"sessionId": trial.get_client_session(), "options": options}
     if trial.version == 1:
         call = {"sessionUpdate": "tool_call", "toolCallId": "acpgen-1", "title": "Probe", "status": "pending"}
-        trial.connection.notify("session/update", {"sessionId": trial.client_session(), "update": call})
+        trial.connection.notify("session/update", {"sessionId": trial.get_client_session(), "update": call})
         params["toolCall"] = {"toolCallId": "acpgen-1"}
     else:
         params |= {"title": "May the probe go on?"}
@@ -97,7 +97,7 @@ def unknown_mode(trial: Trial) -> None:
     """A question in a mode that nobody has, where questions are advertised. Expected: it is refused or declined, not accepted."""
     if not trial.is_offered("elicitation"):
         raise SkipCase("the client does not advertise elicitation")
-    params = {"sessionId": trial.client_session(), "mode": "_acpgen.dev/tide", "message": "How high is the tide?"}
+    params = {"sessionId": trial.get_client_session(), "mode": "_acpgen.dev/tide", "message": "How high is the tide?"}
     response = trial.connection.ask("elicitation/create", params, trial.slow)
     if response is None and trial.connection.is_over:
         trial.fail(f"the client {trial.ended} at an elicitation in an unknown mode", len(trial.connection.rows) - 1)
@@ -141,7 +141,7 @@ def terminal(trial: Trial) -> None:
     """`echo` in a terminal, where terminals are advertised: created, waited for, read and released. Expected: results."""
     if not trial.is_offered("terminal"):
         raise SkipCase("the client does not advertise terminal")
-    session = trial.client_session()
+    session = trial.get_client_session()
     creation = trial.expect(
         "terminal/create", {"sessionId": session, "command": "echo", "args": ["ok"]}, seconds=trial.slow
     )
@@ -162,5 +162,5 @@ def terminal(trial: Trial) -> None:
 
 
 def _read_missing(trial: Trial, seconds: float | None = None) -> ReceivedMessage | None:
-    params = {"sessionId": trial.client_session(), "path": f"{trial.client_folder()}/{_MISSING}"}
+    params = {"sessionId": trial.get_client_session(), "path": f"{trial.get_client_folder()}/{_MISSING}"}
     return trial.expect("fs/read_text_file", params, seconds=seconds)

@@ -39,7 +39,7 @@ def supported_version(trial: Trial) -> None:
             )
 
 
-def unspoken(outcome: Handshake, version: int) -> str:
+def describe_unspoken(outcome: Handshake, version: int) -> str:
     """Why a version is not spoken."""
     if outcome.answer is None:
         return outcome.connection.silence

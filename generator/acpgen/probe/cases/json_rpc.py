@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from acpgen.probe.case_context import AUTH_REQUIRED, SkipCase, Trial
-from acpgen.probe.connection import id_text
+from acpgen.probe.connection import write_id
 from acpgen.probe.registry import BOTH, case
 
 _OWN_ORDER: Final = (-32602, -32600, AUTH_REQUIRED, -32001, -32002)
@@ -16,7 +16,7 @@ _OWN_ORDER: Final = (-32602, -32600, AUTH_REQUIRED, -32001, -32002)
 @case("json-rpc/unknown-method", "not-found", sides=BOTH)
 def unknown_method(trial: Trial) -> None:
     """A request for a method that does not exist. Expected: the error -32601."""
-    name = f"acpgen/{_word(trial)}"
+    name = f"acpgen/{_draw_word(trial)}"
     response = trial.expect(name, {})
     if response is not None and "error" not in response.value:
         trial.fail_answer(response, f"the method {name!r} does not exist, and is answered with a result")
@@ -29,19 +29,19 @@ def unknown_notification(trial: Trial) -> None:
     """A notification that does not exist, and one whose params are malformed. Expected: no answer, and the next request is answered."""
     known_method = "session/cancel" if trial.connection.own == "client" else "session/update"
     calls: tuple[tuple[str, Any], ...] = (
-        (f"acpgen/{_word(trial)}", {}),
+        (f"acpgen/{_draw_word(trial)}", {}),
         (known_method, {"sessionId": 5}),
         (known_method, []),
     )
     for name, params in calls:
-        _silent(trial, name, params)
+        _notify(trial, name, params)
 
 
 @case("json-rpc/optional-notification", "no-reply", sides=BOTH)
 def optional_notification(trial: Trial) -> None:
     """A notification whose method begins with `$/`, and `$/cancel_request` for a request that never was. Expected: no answer."""
-    _silent(trial, f"$/{_word(trial)}", {})
-    _silent(trial, "$/cancel_request", {"requestId": f"never-{_word(trial)}"})
+    _notify(trial, f"$/{_draw_word(trial)}", {})
+    _notify(trial, "$/cancel_request", {"requestId": f"never-{_draw_word(trial)}"})
 
 
 @case("json-rpc/ids", "must", sides=BOTH)
@@ -64,7 +64,7 @@ def ids(trial: Trial) -> None:
     values += [draw.randrange(-(2**53) + 1, 2**53), f"{draw.getrandbits(64):x}"]
     trial.is_alive()
     for value in values:
-        _comes_back(trial, value)
+        _require_return(trial, value)
 
 
 @case("json-rpc/id-of-64-bits", "interoperable", sides=BOTH)
@@ -73,12 +73,12 @@ def id_of_64_bits(trial: Trial) -> None:
     for value in (2**53 + 1, 2**63 - 1, -(2**63) + 1):
         near = float(value)  # which other languages write with the digits that tell it from its neighbours
         trial.connection.tolerated |= {
-            id_text(round(near)),
-            id_text(near),
-            id_text(int(Decimal(repr(near)))),
-            id_text(None),
+            write_id(round(near)),
+            write_id(near),
+            write_id(int(Decimal(repr(near)))),
+            write_id(None),
         }
-        _comes_back(trial, value, "64 bits")
+        _require_return(trial, value, "64 bits")
 
 
 @case("json-rpc/ids-outside-the-schema", "robust", sides=BOTH)
@@ -88,15 +88,15 @@ def ids_outside(trial: Trial) -> None:
     """
     connection = trial.connection
     for value in (None, 1.5, 2**63, 10**30, True, [1], {"a": 1}):
-        connection.tolerated |= {id_text(value), id_text(None), id_text(str(value))}
+        connection.tolerated |= {write_id(value), write_id(None), write_id(str(value))}
         if isinstance(value, int | float):  # readers round, cut off and wrap
             connection.tolerated |= {
-                id_text(float(value)),
-                id_text(round(value)),
-                id_text(int(value)),
-                id_text(-(2**63)),
+                write_id(float(value)),
+                write_id(round(value)),
+                write_id(int(value)),
+                write_id(-(2**63)),
             }
-            connection.tolerated |= {id_text(2**63 - 1), id_text(0), id_text(int(Decimal(repr(float(value)))))}
+            connection.tolerated |= {write_id(2**63 - 1), write_id(0), write_id(int(Decimal(repr(float(value)))))}
         index = connection.send({"jsonrpc": "2.0", "id": value, "method": "_acpgen.dev/id", "params": {}})
         if not trial.require_alive(f"a request with the id {value!r}", index):
             return
@@ -105,7 +105,7 @@ def ids_outside(trial: Trial) -> None:
 @case("json-rpc/params-malformed", "invalid-params")
 def params_malformed(trial: Trial) -> None:
     """`session/new` with params of wrong types, without required ones, as an array and as text. Expected: an error, best -32602."""
-    good = trial.new_params()
+    good = trial.make_new_params()
     bad: list[tuple[str, Any]] = [
         ("`cwd` is a number", {**good, "cwd": 5}),
         ("`cwd` is null", {**good, "cwd": None}),
@@ -141,38 +141,38 @@ def params_drawn(trial: Trial) -> None:
 @case("json-rpc/unknown-session", "unknown-session")
 def unknown_session(trial: Trial) -> None:
     """`session/prompt` and `session/cancel` for a session that does not exist. Expected: an answer to the one, none to the other."""
-    name = f"no-session-{_word(trial)}"
-    trial.connection.tolerated.add(id_text(name))
-    _silent(trial, "session/cancel", {"sessionId": name})
+    name = f"no-session-{_draw_word(trial)}"
+    trial.connection.tolerated.add(write_id(name))
+    _notify(trial, "session/cancel", {"sessionId": name})
     prompt = {"sessionId": name, "prompt": [{"type": "text", "text": "Reply with the single word ok."}]}
     response = trial.expect("session/prompt", prompt, seconds=trial.slow)
     if response is not None and "error" not in response.value:
         trial.fail_answer(response, "a prompt for a session that does not exist is answered with a result")
 
 
-def _silent(trial: Trial, method: str, params: Any) -> None:
+def _notify(trial: Trial, method: str, params: Any) -> None:
     if not trial.notify(method, params, clause="answered"):
         raise SkipCase("the connection was lost")
 
 
-def _comes_back(trial: Trial, value: Any, place: str = "") -> None:
+def _require_return(trial: Trial, value: Any, place: str = "") -> None:
     connection = trial.connection
-    if id_text(value) in connection.answers:
+    if write_id(value) in connection.answers:
         return  # used before on this connection
     index = len(connection.rows)
     before = {name: len(responses) for name, responses in connection.answers.items()}
-    connection.call(*trial.ping(), value)
+    connection.call(*trial.choose_ping(), value)
     count = sum(before.values())
     connection.wait(lambda: sum(map(len, connection.answers.values())) > count, connection.clock.answer)
-    if id_text(value) in connection.answers:
+    if write_id(value) in connection.answers:
         return
     others = [responses[-1] for other, responses in connection.answers.items() if len(responses) > before.get(other, 0)]
-    what, text = f"a request with the id {id_text(value)[:60]}", id_text(value)
+    what, text = f"a request with the id {write_id(value)[:60]}", write_id(value)
     if others:
         id_ = others[0].value.get("id")
         text = text if len(str(value)) < 60 else f"{text[:57]}..."
         place = place or ("a negative number" if isinstance(value, int) and value < 0 else text)
-        sentence = f"a request with the id {text} is answered under {id_text(id_)}"
+        sentence = f"a request with the id {text} is answered under {write_id(id_)}"
         trial.fail(sentence, index, others[0].index, place=place)
     elif trial.require_alive(what, index, "answered"):
         trial.require_answer(value, index, what, "answered")
@@ -210,5 +210,5 @@ def _draw_value(trial: Trial, depth: int) -> Any:
     return {draw.choice(("a", "type", "text", "")): _draw_value(trial, depth - 1) for _ in range(draw.randrange(4))}
 
 
-def _word(trial: Trial) -> str:
+def _draw_word(trial: Trial) -> str:
     return f"{trial.random.getrandbits(40):010x}"

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from acpgen.probe.case_context import SkipCase, Trial
 from acpgen.probe.cases.sessions import needs
-from acpgen.probe.connection import ReceivedMessage, id_text
+from acpgen.probe.connection import ReceivedMessage, write_id
 from acpgen.probe.registry import case
 
 LATE: Final = 1.0
@@ -29,27 +29,29 @@ _LONG: Final = {"type": "text", "text": "Count from one to three hundred in word
 @case("prompt-turn/text", "ended", "session")
 def text(trial: Trial) -> None:
     """A prompt of text. Expected: the turn ends with a stop reason."""
-    _turn(trial, [_BRIEF])
+    _run_turn(trial, [_BRIEF])
 
 
 @case("prompt-turn/resource-link", "must", "session")
 def resource_link(trial: Trial) -> None:
     """A prompt with a link to a file. Expected: it is accepted like text."""
-    _kind(trial, {"type": "resource_link", "name": "notes.txt", "uri": (trial.folder / "notes.txt").as_uri()})
+    _prompt_with_block(
+        trial, {"type": "resource_link", "name": "notes.txt", "uri": (trial.folder / "notes.txt").as_uri()}
+    )
 
 
 @case("prompt-turn/image", "offered-content", "session")
 def image(trial: Trial) -> None:
     """A prompt with an image, where that is advertised. Expected: it is accepted."""
     needs(trial, "prompt", "image")
-    _kind(trial, {"type": "image", "mimeType": "image/png", "data": _PNG})
+    _prompt_with_block(trial, {"type": "image", "mimeType": "image/png", "data": _PNG})
 
 
 @case("prompt-turn/audio", "offered-content", "session")
 def audio(trial: Trial) -> None:
     """A prompt with sound, where that is advertised. Expected: it is accepted."""
     needs(trial, "prompt", "audio")
-    _kind(trial, {"type": "audio", "mimeType": "audio/wav", "data": _WAV})
+    _prompt_with_block(trial, {"type": "audio", "mimeType": "audio/wav", "data": _WAV})
 
 
 @case("prompt-turn/embedded-resource", "offered-content", "session")
@@ -57,13 +59,13 @@ def embedded(trial: Trial) -> None:
     """A prompt with a file inside, where that is advertised. Expected: it is accepted."""
     needs(trial, "prompt", "embeddedContext")
     uri = (trial.folder / "notes.txt").as_uri()
-    _kind(trial, {"type": "resource", "resource": {"uri": uri, "mimeType": "text/plain", "text": "tide"}})
+    _prompt_with_block(trial, {"type": "resource", "resource": {"uri": uri, "mimeType": "text/plain", "text": "tide"}})
 
 
 @case("prompt-turn/cancel-idle", "no-reply", "session")
 def cancel_idle(trial: Trial) -> None:
     """`session/cancel` while no turn runs. Expected: no answer, and the agent goes on."""
-    trial.notify("session/cancel", {"sessionId": trial.session()}, "a cancel outside a turn")
+    trial.notify("session/cancel", {"sessionId": trial.require_session()}, "a cancel outside a turn")
 
 
 @case("prompt-turn/cancel-at-once", "cancelled", "session")
@@ -75,8 +77,8 @@ def cancel_at_once(trial: Trial) -> None:
 @case("prompt-turn/cancel-after-update", "cancelled", "session")
 def cancel_after_update(trial: Trial) -> None:
     """A prompt that is cancelled once the agent has sent something about it. Expected: `cancelled`, and silence after it."""
-    session = trial.session()
-    _cancel_turn(trial, partial(trial.updates, session))
+    session = trial.require_session()
+    _cancel_turn(trial, partial(trial.list_updates, session))
 
 
 @case("prompt-turn/cancel-open-permission", "cancelled", "session")
@@ -86,7 +88,7 @@ def cancel_permission(trial: Trial) -> None:
     connection.delay = connection.clock.answer
     try:
         is_asked = partial(connection.list_calls, "session/request_permission")
-        _cancel_turn(trial, is_asked, work_block(trial), "the agent asked for no permission")
+        _cancel_turn(trial, is_asked, make_work_block(trial), "the agent asked for no permission")
     finally:
         connection.delay = 0.0
 
@@ -94,8 +96,8 @@ def cancel_permission(trial: Trial) -> None:
 @case("cancellation/cancel-request", "stopped-request", "session", versions=(1,))
 def cancel_request(trial: Trial) -> None:
     """A prompt whose request is withdrawn with `$/cancel_request`. Expected: it is answered all the same."""
-    ready(trial)
-    connection, session = trial.connection, trial.session()
+    require_ready(trial)
+    connection, session = trial.connection, trial.require_session()
     id_, index = prompt(trial, session, [_LONG])
     connection.notify("$/cancel_request", {"requestId": id_})
     response = connection.answer(id_)
@@ -110,10 +112,10 @@ def cancel_request(trial: Trial) -> None:
 def close_during_turn(trial: Trial) -> None:
     """`session/close` while a turn runs. Expected: the turn ends, and the close is answered."""
     needs(trial, "session/close")
-    ready(trial)
-    connection, session = trial.connection, trial.session(anew=True)
+    require_ready(trial)
+    connection, session = trial.connection, trial.require_session(anew=True)
     id_, index = prompt(trial, session, [_LONG])
-    connection.wait(lambda: bool(trial.updates(session, index)), connection.clock.answer)
+    connection.wait(lambda: bool(trial.list_updates(session, index)), connection.clock.answer)
     close = connection.call("session/close", {"sessionId": session})
     close_index, closed = len(connection.rows) - 1, connection.sent
     trial.client.cancelled.add(session)
@@ -155,12 +157,12 @@ def served(trial: Trial) -> None:
 @case("client-methods/not-advertised", "must", "session")
 def not_advertised(trial: Trial) -> None:
     """The same on a connection whose client advertises nothing. Expected: the agent calls nothing of a client."""
-    ready(trial)
+    require_ready(trial)
     bare = trial.bare()
     with trial.use_other_run(bare):
         if bare.version != trial.version:
             raise SkipCase(f"version {trial.version} is not negotiated with a client that advertises nothing")
-        _turn(trial, [work_block(trial)])
+        _run_turn(trial, [make_work_block(trial)])
 
 
 @case("client-methods/refused", "ended", "session")
@@ -178,7 +180,7 @@ def slow(trial: Trial) -> None:
 # --- turns -----------------------------------------------------------------------------------------------------------
 
 
-def work_block(trial: Trial) -> dict[str, Any]:
+def make_work_block(trial: Trial) -> dict[str, Any]:
     """A content block that asks for a file, a change and a command."""
     notes, result = trial.folder / "notes.txt", trial.folder / "result.txt"
     words = f"Read the file {notes}, write its first word to {result}, then run the command: echo ok"
@@ -191,17 +193,17 @@ def prompt(trial: Trial, session: str, blocks: list[Any]) -> tuple[int, int]:
     return id_, len(trial.connection.rows) - 1
 
 
-def ready(trial: Trial) -> None:
+def require_ready(trial: Trial) -> None:
     """Raise `SkipCase` if a plain prompt is known to fail."""
     if "no prompts" in trial.memory:
         raise SkipCase(trial.memory["no prompts"])
-    trial.session()
+    trial.require_session()
 
 
-def _turn(trial: Trial, blocks: list[Any]) -> ReceivedMessage:
+def _run_turn(trial: Trial, blocks: list[Any]) -> ReceivedMessage:
     """A whole turn: the answer to its prompt, or in version 2 the news that it ended. Raises `SkipCase` where it fails."""
-    ready(trial)
-    connection, session = trial.connection, trial.session()
+    require_ready(trial)
+    connection, session = trial.connection, trial.require_session()
     trial.client.cancelled.discard(session)
     id_, index = prompt(trial, session, blocks)
     response = connection.answer(id_, trial.slow)
@@ -211,7 +213,7 @@ def _turn(trial: Trial, blocks: list[Any]) -> ReceivedMessage:
         trial.memory.setdefault("no prompts", reason)
         raise SkipCase(reason)
     if response is not None and trial.version == 2:
-        acceptance, response = response, _idle(trial, session, index)
+        acceptance, response = response, _wait_for_idle(trial, session, index)
         if (
             response is not None
             and response.index < acceptance.index
@@ -240,7 +242,7 @@ def _turn(trial: Trial, blocks: list[Any]) -> ReceivedMessage:
     return response
 
 
-def _idle(trial: Trial, session: str, since: int) -> ReceivedMessage | None:
+def _wait_for_idle(trial: Trial, session: str, since: int) -> ReceivedMessage | None:
     """The update, after an index of the transcript, that the session is idle."""
     trial.connection.wait(lambda: bool(list_turn_ends(trial, session, since)), trial.slow)
     return next(iter(list_turn_ends(trial, session, since)), None)
@@ -249,7 +251,11 @@ def _idle(trial: Trial, session: str, since: int) -> ReceivedMessage | None:
 def _list_inserted_updates(trial: Trial, session: str, since: int, until: int) -> list[ReceivedMessage]:
     """The updates between two indices of the transcript that report a message of the user. Only the probe writes in its sessions."""
     kinds = ("user_message", "user_message_chunk")
-    return [one for one in trial.updates(session, since) if one.index < until and one.update("sessionUpdate") in kinds]
+    return [
+        one
+        for one in trial.list_updates(session, since)
+        if one.index < until and one.get_update_field("sessionUpdate") in kinds
+    ]
 
 
 def _require_accepted(trial: Trial, session: str, since: int, response: ReceivedMessage) -> None:
@@ -266,17 +272,17 @@ def _require_accepted(trial: Trial, session: str, since: int, response: Received
 
 def _has_run(trial: Trial, session: str, since: int, until: int) -> bool:
     """Whether a session was reported as running between two indices of the transcript."""
-    return any(one.index < until and _state(one) == "running" for one in trial.updates(session, since))
+    return any(one.index < until and _read_state(one) == "running" for one in trial.list_updates(session, since))
 
 
-def _state(message: ReceivedMessage) -> Any:
-    return message.update("state") if message.update("sessionUpdate") == "state_update" else None
+def _read_state(message: ReceivedMessage) -> Any:
+    return message.get_update_field("state") if message.get_update_field("sessionUpdate") == "state_update" else None
 
 
-def _kind(trial: Trial, block: Any) -> None:
+def _prompt_with_block(trial: Trial, block: Any) -> None:
     """Prompt with text and another block. Where text alone is accepted, this must be too."""
-    ready(trial)
-    connection, session = trial.connection, trial.session()
+    require_ready(trial)
+    connection, session = trial.connection, trial.require_session()
     id_, index = prompt(trial, session, [_BRIEF, block])
     response = connection.answer(id_, trial.slow)
     if response is None:
@@ -291,18 +297,18 @@ def _kind(trial: Trial, block: Any) -> None:
     elif "error" in response.value:
         raise SkipCase(trial.describe_refusal("session/prompt", response))
     elif trial.version == 2:
-        _idle(trial, session, index)
+        _wait_for_idle(trial, session, index)
 
 
 def _cancel_turn(trial: Trial, is_time: Callable[[int], object], block: Any = _LONG, otherwise: str = "") -> None:
     """Start a turn, cancel it once `is_time` holds, and wait for its end. The monitor judges the end."""
-    ready(trial)
-    connection, session = trial.connection, trial.session()
+    require_ready(trial)
+    connection, session = trial.connection, trial.require_session()
     trial.client.cancelled.discard(session)
     id_, index = prompt(trial, session, [block])
 
     def is_over() -> bool:
-        answers = connection.answers.get(id_text(id_), ())
+        answers = connection.answers.get(write_id(id_), ())
         if trial.version == 1:
             return bool(answers)
         return bool(list_turn_ends(trial, session, index)) or any(
@@ -313,11 +319,11 @@ def _cancel_turn(trial: Trial, is_time: Callable[[int], object], block: Any = _L
     was_time, had_ended = bool(is_time(index)), is_over()
     cancel = _stop(trial, session)
     if not is_over():
-        connection.call(*trial.ping())  # once this is answered, the cancellation was read
+        connection.call(*trial.choose_ping())  # once this is answered, the cancellation was read
     if not connection.wait(is_over, trial.slow):
         if trial.version == 1:
             trial.require_answer(id_, index, "session/prompt", "cancelled", after=_STOPPED)
-        elif connection.answers.get(id_text(id_)):
+        elif connection.answers.get(write_id(id_)):
             trial.fail("a cancelled turn was never reported as idle", index, cancel, len(connection.rows) - 1)
     trial.is_alive()
     connection.wait(lambda: False, LATE)  # what comes late shows here
@@ -329,7 +335,7 @@ def _cancel_turn(trial: Trial, is_time: Callable[[int], object], block: Any = _L
 
 def list_turn_ends(trial: Trial, session: str, since: int) -> list[ReceivedMessage]:
     """The updates after an index of the transcript that end the work of a session in version 2."""
-    return [one for one in trial.updates(session, since) if _state(one) == "idle"]
+    return [one for one in trial.list_updates(session, since) if _read_state(one) == "idle"]
 
 
 def _stop(trial: Trial, session: str) -> int:
@@ -341,11 +347,11 @@ def _stop(trial: Trial, session: str) -> int:
 
 
 def _run_helped_turn(trial: Trial, manner: Any, delay: float) -> None:
-    ready(trial)
+    require_ready(trial)
     before = len(trial.client.asked)
     trial.client.manner, trial.connection.delay = manner, delay
     try:
-        _turn(trial, [work_block(trial)])
+        _run_turn(trial, [make_work_block(trial)])
     finally:
         trial.client.manner, trial.connection.delay = "serves", 0.0
         trial.connection.answer_delayed_now()

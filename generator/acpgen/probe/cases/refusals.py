@@ -7,7 +7,7 @@ from typing import Any
 
 from acpgen.input.walk import is_object
 from acpgen.probe.case_context import AUTH_REQUIRED, SkipCase, Trial, as_list
-from acpgen.probe.cases.prompts import list_turn_ends, prompt, ready, work_block
+from acpgen.probe.cases.prompts import list_turn_ends, make_work_block, prompt, require_ready
 from acpgen.probe.cases.sessions import ask, open_session
 from acpgen.probe.registry import case
 
@@ -15,7 +15,7 @@ from acpgen.probe.registry import case
 @case("content/unknown-block", "must", "session", versions=(2,))
 def unknown_block(trial: Trial) -> None:
     """A prompt with a block of a kind that nobody has. Expected: the error -32602."""
-    session = trial.session()
+    session = trial.require_session()
     blocks = [{"type": "text", "text": "Reply with the single word ok."}, {"type": "_acpgen_chart", "probe": True}]
     _require_refused(
         trial, "session/prompt", {"sessionId": session, "prompt": blocks}, "a content block of the type '_acpgen_chart'"
@@ -27,7 +27,7 @@ def unknown_block(trial: Trial) -> None:
 @case("session-setup/unknown-transport", "must", "session", versions=(2,))
 def unknown_transport(trial: Trial) -> None:
     """`session/new` with an MCP server over a transport that nobody has. Expected: the error -32602."""
-    params = {**trial.new_params(), "mcpServers": [{"type": "_acpgen_wire", "name": "probe"}]}
+    params = {**trial.make_new_params(), "mcpServers": [{"type": "_acpgen_wire", "name": "probe"}]}
     _require_refused(trial, "session/new", params, "an MCP server over '_acpgen_wire'")
 
 
@@ -54,12 +54,12 @@ def cancel_unanswered(trial: Trial) -> None:
     """A prompt that is cancelled while the agent waits for a permission, which is answered only afterwards. Expected: the turn is
     over as `cancelled` before that.
     """
-    ready(trial)
-    connection, session = trial.connection, trial.session()
+    require_ready(trial)
+    connection, session = trial.connection, trial.require_session()
     trial.client.cancelled.discard(session)
     connection.delay = 10 * trial.slow
     try:
-        _, index = prompt(trial, session, [work_block(trial)])
+        _, index = prompt(trial, session, [make_work_block(trial)])
         find_calls = partial(connection.list_calls, "session/request_permission", index)
         connection.wait(lambda: bool(find_calls()) or bool(list_turn_ends(trial, session, index)), trial.slow)
         trial.client.cancelled.add(session)

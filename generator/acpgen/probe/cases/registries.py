@@ -6,7 +6,7 @@ from typing import Any
 
 from acpgen.input.walk import is_array, is_object
 from acpgen.probe.case_context import AUTH_REQUIRED, Handshake, SkipCase, Trial
-from acpgen.probe.cases.initialization import unspoken
+from acpgen.probe.cases.initialization import describe_unspoken
 from acpgen.probe.registry import case
 
 
@@ -15,9 +15,9 @@ def login_methods(trial: Trial) -> None:
     """`initialize` by a client that can open a terminal. Expected: an authentication method of the agent itself, or in a terminal."""
     outcome = _initialize(trial)
     assert outcome.answer is not None
-    methods = _methods(outcome)
-    if not any(kind in ("agent", "terminal") for kind in map(_kind, methods)):
-        kinds = ", ".join(dict.fromkeys(repr(_kind(method)) for method in methods))
+    methods = _list_methods(outcome)
+    if not any(kind in ("agent", "terminal") for kind in map(_find_kind, methods)):
+        kinds = ", ".join(dict.fromkeys(repr(_find_kind(method)) for method in methods))
         sentence = (
             f"all authentication methods are of the type {kinds}" if methods else "there is no authentication method"
         )
@@ -45,12 +45,12 @@ def name_and_version(trial: Trial) -> None:
 @case("registry/session-or-login", "login-or-session")
 def session_or_login(trial: Trial) -> None:
     """`session/new` without a login. Expected: a session, or the error that asks for a login which `initialize` has offered."""
-    answer = trial.expect("session/new", trial.new_params(), seconds=trial.slow)
+    answer = trial.expect("session/new", trial.make_new_params(), seconds=trial.slow)
     if answer is None or "result" in answer.value:
         return
     if answer.code != AUTH_REQUIRED:
         trial.fail_answer(answer, f"`session/new` was refused with {answer.reason}, which does not ask for a login")
-    elif trial.handshake is not None and not _methods(trial.handshake):
+    elif trial.handshake is not None and not _list_methods(trial.handshake):
         trial.fail_answer(answer, "`session/new` asks for a login, and `initialize` offered no authentication method")
 
 
@@ -58,19 +58,19 @@ def _initialize(trial: Trial) -> Handshake:
     """`initialize`, answered. Raises `SkipCase` where it is not."""
     outcome = trial.initialize("registry")
     if outcome.answer is None or "result" not in outcome.answer.value:
-        raise SkipCase(unspoken(outcome, 1))
+        raise SkipCase(describe_unspoken(outcome, 1))
     trial.handshake = outcome
     return outcome
 
 
-def _methods(outcome: Handshake) -> list[dict[str, Any]]:
+def _list_methods(outcome: Handshake) -> list[dict[str, Any]]:
     """The authentication methods in the answer to `initialize`."""
     result = outcome.answer.result if outcome.answer is not None else None
     methods = result.get("authMethods") if is_object(result) else None
     return [{**each} for each in methods if is_object(each)] if is_array(methods) else []
 
 
-def _kind(method: dict[str, Any]) -> str:
+def _find_kind(method: dict[str, Any]) -> str:
     """The type of an authentication method: its `type`, the mark of older agents in `_meta`, or `agent`."""
     meta = method.get("_meta")
     marks = [kind for kind in ("terminal", "agent") if is_object(meta) and f"{kind}-auth" in meta]

@@ -29,8 +29,8 @@ def resume(trial: Trial) -> None:
 def fork(trial: Trial) -> None:
     """`session/fork` of a session of this probe. Expected: a session with an id of its own."""
     needs(trial, "session/fork")
-    name = trial.session()
-    response = require_result(trial, "session/fork", {**trial.new_params(), "sessionId": name})
+    name = trial.require_session()
+    response = require_result(trial, "session/fork", {**trial.make_new_params(), "sessionId": name})
     if is_object(response.result) and response.result.get("sessionId") == name:
         trial.fail_answer(response, "a fork has the id of its source", clause="unique")
 
@@ -55,7 +55,7 @@ def _open_in_other_run(trial: Trial, method: str) -> None:
     if name is None:
         raise SkipCase(trial.memory.get("no prompts") or trial.memory.get("no session") or "no session was prompted")
     with trial.use_other_run(trial.another()):
-        response = require_result(trial, method, {**trial.new_params(), "sessionId": name})
+        response = require_result(trial, method, {**trial.make_new_params(), "sessionId": name})
         if method == "session/load":
             _require_replay(trial, name, response)
         trial.is_alive()
@@ -64,8 +64,8 @@ def _open_in_other_run(trial: Trial, method: str) -> None:
 def _require_replay(trial: Trial, name: str, response: ReceivedMessage) -> None:
     """Report a loaded session with a prompt of which nothing is replayed, or nothing that the user said."""
     kinds = [
-        str(one.update("sessionUpdate"))
-        for one in trial.updates(name, response.asked or 0)
+        str(one.get_update_field("sessionUpdate"))
+        for one in trial.list_updates(name, response.asked or 0)
         if one.index < response.index
     ]
     if any(kind.startswith("user_message") for kind in kinds):
@@ -78,10 +78,10 @@ def _require_replay(trial: Trial, name: str, response: ReceivedMessage) -> None:
 def _reopen(trial: Trial, method: str) -> None:
     """Reopen a session, closed before if that is offered, and wait for late messages."""
     prompted = trial.memory.get("prompted")
-    name = prompted or trial.session()
+    name = prompted or trial.require_session()
     if trial.advertises(*PATHS["session/close"][trial.version]):
         ask(trial, "session/close", {"sessionId": name})
-    response = ask(trial, method, {**trial.new_params(), "sessionId": name})
+    response = ask(trial, method, {**trial.make_new_params(), "sessionId": name})
     if "error" in response.value:
         if name in trial.memory.get("sessions", ()):
             trial.memory["sessions"].remove(name)

@@ -28,9 +28,9 @@ PATHS: Final[dict[str, dict[int, tuple[str, ...]]]] = {
 @case("session-setup/new", "unique")
 def new(trial: Trial) -> None:
     """`session/new` twice. Expected: two sessions with ids of their own."""
-    first = trial.session(anew=True)
+    first = trial.require_session(anew=True)
     index = len(trial.connection.rows) - 1
-    if trial.session(anew=True) == first:
+    if trial.require_session(anew=True) == first:
         trial.fail(f"two sessions have the id {first!r}", index, len(trial.connection.rows) - 1)
 
 
@@ -38,9 +38,9 @@ def new(trial: Trial) -> None:
 def additional_directories(trial: Trial) -> None:
     """`session/new` with a second root, where that is advertised. Expected: a session."""
     needs(trial, "additionalDirectories")
-    trial.session()
+    trial.require_session()
     more = trial.folder.parent / "more"
-    response = ask(trial, "session/new", {**trial.new_params(), "additionalDirectories": [str(more)]})
+    response = ask(trial, "session/new", {**trial.make_new_params(), "additionalDirectories": [str(more)]})
     if response.code == -32602:
         trial.fail_answer(response, f"`additionalDirectories` is advertised, and refused with {response.reason}")
 
@@ -95,21 +95,21 @@ def list_cursor(trial: Trial) -> None:
 def load_unknown(trial: Trial) -> None:
     """`session/load` of a session that does not exist. Expected: an answer; the document does not say which."""
     needs(trial, "session/load")
-    _unknown(trial, "session/load")
+    _ask_for_unknown(trial, "session/load")
 
 
 @case("session-setup/resume-unknown", "answered")
 def resume_unknown(trial: Trial) -> None:
     """`session/resume` of a session that does not exist. Expected: an answer; the document does not say which."""
     needs(trial, "session/resume")
-    _unknown(trial, "session/resume")
+    _ask_for_unknown(trial, "session/resume")
 
 
 @case("session-setup/close", "closed")
 def close(trial: Trial) -> None:
     """`session/close` of an idle session. Expected: a result, and silence about the session from then on."""
     needs(trial, "session/close")
-    name = trial.session(anew=True)
+    name = trial.require_session(anew=True)
     response = ask(trial, "session/close", {"sessionId": name})
     trial.memory["sessions"].remove(name)
     if "error" in response.value:
@@ -129,7 +129,7 @@ def delete_unknown(trial: Trial) -> None:
 def delete_twice(trial: Trial) -> None:
     """`session/delete` of a session of this probe, twice, and a list after it. Expected: two results, and no such session listed."""
     needs(trial, "session/delete")
-    name = trial.session(anew=True)
+    name = trial.require_session(anew=True)
     trial.memory["sessions"].remove(name)
     require_result(trial, "session/delete", {"sessionId": name})
     ask(trial, "session/delete", {"sessionId": name})
@@ -175,7 +175,7 @@ def set_config_option(trial: Trial) -> None:
 
 def open_session(trial: Trial) -> tuple[str, dict[str, Any]]:
     """A session and the result that opened it."""
-    name = trial.session()
+    name = trial.require_session()
     for responses in trial.connection.answers.values():
         if is_object(responses[0].result) and responses[0].result.get("sessionId") == name:
             return name, responses[0].result
@@ -203,8 +203,8 @@ def require_result(trial: Trial, method: str, params: Any) -> ReceivedMessage:
     return response
 
 
-def _unknown(trial: Trial, method: str) -> None:
-    params = {**trial.new_params(), "sessionId": f"00000000-0000-4000-8000-{trial.random.getrandbits(48):012x}"}
+def _ask_for_unknown(trial: Trial, method: str) -> None:
+    params = {**trial.make_new_params(), "sessionId": f"00000000-0000-4000-8000-{trial.random.getrandbits(48):012x}"}
     response = ask(trial, method, params)
     if "error" not in response.value:
         trial.fail_answer(response, "a session that does not exist was opened", level="note")

@@ -7,7 +7,7 @@ from typing import Any
 
 from acpgen.input.walk import is_object
 from acpgen.probe.case_context import SkipCase, Trial
-from acpgen.probe.connection import id_text
+from acpgen.probe.connection import write_id
 from acpgen.probe.registry import BOTH, case
 
 _METHOD = "_acpgen.dev/frame"
@@ -49,8 +49,8 @@ def separators(trial: Trial) -> None:
     """
     for character in ("\u2028", "\u2029", "\u0085", "\u001e"):
         escaped = character < " "
-        id_ = trial.connection.new_id()
-        message = trial.ping_message(id_, f"a{character}b")
+        id_ = trial.connection.make_id()
+        message = trial.make_ping(id_, f"a{character}b")
         trial.connection.send(json.dumps(message, ensure_ascii=escaped).encode())
         _require_answer(trial, id_, f"a request with U+{ord(character):04X} in a text")
 
@@ -66,8 +66,8 @@ def blank_lines(trial: Trial) -> None:
 def long_line(trial: Trial) -> None:
     """Requests of one and of four megabytes. Expected: an answer, be it an error."""
     for size in (1 << 20, 4 << 20):
-        id_ = trial.connection.new_id()
-        trial.connection.send(trial.ping_message(id_, "x" * size))
+        id_ = trial.connection.make_id()
+        trial.connection.send(trial.make_ping(id_, "x" * size))
         _require_answer(trial, id_, f"a request of {size >> 20} MiB", trial.slow)
 
 
@@ -94,7 +94,7 @@ def no_message(trial: Trial) -> None:
     )
     for value in values:
         if is_object(value) and "id" in value:
-            trial.connection.tolerated.add(id_text(value["id"]))
+            trial.connection.tolerated.add(write_id(value["id"]))
         _survives(trial, json.dumps(value).encode(), f"the line {json.dumps(value)}")
 
 
@@ -113,12 +113,12 @@ def stray_responses(trial: Trial) -> None:
 @case("transports/repeated-keys", "robust", sides=BOTH)
 def repeated_keys(trial: Trial) -> None:
     """A request with two ids, and one with two methods. Expected: the program goes on; which one counts is not said."""
-    first, second = trial.connection.new_id(), trial.connection.new_id()
-    trial.connection.tolerated |= {id_text(first), id_text(second), id_text(None)}
+    first, second = trial.connection.make_id(), trial.connection.make_id()
+    trial.connection.tolerated |= {write_id(first), write_id(second), write_id(None)}
     line = b'{"jsonrpc":"2.0","id":%d,"id":%d,"method":"_acpgen.dev/frame"}' % (first, second)
     _survives(trial, line, "a request with two ids")
-    id_ = trial.connection.new_id()
-    trial.connection.tolerated.add(id_text(id_))
+    id_ = trial.connection.make_id()
+    trial.connection.tolerated.add(write_id(id_))
     line = b'{"jsonrpc":"2.0","id":%d,"method":"_acpgen.dev/one","method":"_acpgen.dev/two"}' % id_
     _survives(trial, line, "a request with two methods")
 
@@ -127,8 +127,8 @@ def repeated_keys(trial: Trial) -> None:
 def invalid_utf_8(trial: Trial) -> None:
     """Requests with bytes that are no UTF-8, and a surrogate without its half. Expected: an error at most; the program goes on."""
     for text in (b"\xff\xfe", b"\xc3", b"\xed\xa0\x80", b"\\ud800"):
-        id_ = trial.connection.new_id()
-        trial.connection.tolerated |= {id_text(id_), id_text(None)}
+        id_ = trial.connection.make_id()
+        trial.connection.tolerated |= {write_id(id_), write_id(None)}
         line = b'{"jsonrpc":"2.0","id":%d,"method":"_acpgen.dev/frame","params":{"text":"%s"}}' % (id_, text)
         _survives(trial, line, f"a text with the bytes {text!r}")
 
@@ -136,8 +136,8 @@ def invalid_utf_8(trial: Trial) -> None:
 @case("transports/deep-nesting", "robust", sides=BOTH)
 def deep_nesting(trial: Trial) -> None:
     """A request whose params are nested 1000 arrays deep. Expected: an answer or an error; the program goes on."""
-    id_ = trial.connection.new_id()
-    trial.connection.tolerated |= {id_text(id_), id_text(None)}
+    id_ = trial.connection.make_id()
+    trial.connection.tolerated |= {write_id(id_), write_id(None)}
     nested_arrays = b"[" * 1000 + b"]" * 1000
     line = b'{"jsonrpc":"2.0","id":%d,"method":"_acpgen.dev/frame","params":{"deep":%s}}' % (id_, nested_arrays)
     _survives(trial, line, "params nested 1000 deep")
@@ -146,8 +146,8 @@ def deep_nesting(trial: Trial) -> None:
 @case("transports/batch", "robust", versions=(1,))
 def batch_of_v1(trial: Trial) -> None:
     """A batch, which this version does not have: its messages are individual. Expected: an answer or an error; the program goes on."""
-    first, second = trial.connection.new_id(), trial.connection.new_id()
-    trial.connection.tolerated |= {id_text(first), id_text(second), id_text(None)}
+    first, second = trial.connection.make_id(), trial.connection.make_id()
+    trial.connection.tolerated |= {write_id(first), write_id(second), write_id(None)}
     calls = [{"jsonrpc": "2.0", "id": id_, "method": _METHOD} for id_ in (first, second)]
     _survives(trial, json.dumps(calls).encode(), "a batch of two requests")
     _survives(trial, b"[]", "an empty batch")
@@ -157,15 +157,15 @@ def batch_of_v1(trial: Trial) -> None:
 def batch_of_requests(trial: Trial) -> None:
     """A batch of two requests and a notification. Expected: an array with two responses."""
     connection = trial.connection
-    ids = [connection.new_id(), connection.new_id()]
-    calls = [trial.ping_message(id_) for id_ in ids]
+    ids = [connection.make_id(), connection.make_id()]
+    calls = [trial.make_ping(id_) for id_ in ids]
     before = len(connection.batches)
     index = connection.send([*calls, {"jsonrpc": "2.0", "method": "_acpgen.dev/note"}])
     message_sent = connection.sent
     if not trial.require_alive("a batch", index, "answered"):
         return
-    connection.wait(lambda: all(id_text(id_) in connection.answers for id_ in ids), connection.clock.answer)
-    answered = [id_ for id_ in ids if id_text(id_) in connection.answers]
+    connection.wait(lambda: all(write_id(id_) in connection.answers for id_ in ids), connection.clock.answer)
+    answered = [id_ for id_ in ids if write_id(id_) in connection.answers]
     if len(answered) < 2:
         trial.fail(
             f"{len(answered)} of the two requests of a batch were answered", index, index + 6, message_sent=message_sent
@@ -217,8 +217,8 @@ def batch_of_notifications(trial: Trial) -> None:
 
 
 def _request(trial: Trial) -> tuple[int, bytes]:
-    id_ = trial.connection.new_id()
-    return id_, json.dumps(trial.ping_message(id_)).encode()
+    id_ = trial.connection.make_id()
+    return id_, json.dumps(trial.make_ping(id_)).encode()
 
 
 def _require_answer(trial: Trial, id_: int, what: str, seconds: float | None = None) -> None:
@@ -230,7 +230,7 @@ def _require_answer(trial: Trial, id_: int, what: str, seconds: float | None = N
     refusals = connection.bare[-1:] if connection.bare and connection.bare[-1].index > index else []
     if not trial.require_alive(what, index):
         raise SkipCase("the connection was lost")
-    if id_text(id_) in connection.answers:
+    if write_id(id_) in connection.answers:
         return
     how = f"is refused: {refusals[0].reason}" if refusals else "is not answered, though the next request is"
     trial.fail(f"{what} {how}", index, len(connection.rows) - 1, message_sent=message_sent, place=what)

@@ -6,8 +6,8 @@ import json
 from typing import Any, Final
 
 from acpgen.probe.case_context import KNOWN, Handshake, SkipCase, Trial
-from acpgen.probe.cases.initialization import describe_no_version, fail_handshake, unspoken
-from acpgen.probe.connection import id_text
+from acpgen.probe.cases.initialization import describe_no_version, describe_unspoken, fail_handshake
+from acpgen.probe.connection import write_id
 from acpgen.probe.registry import case
 
 NEWEST: Final = 65535
@@ -47,7 +47,7 @@ def malformed_version(trial: Trial) -> None:
     """`initialize` with a version that is an object. Expected: an answer, be it an error; the agent does not just end."""
     if not any(one.version in KNOWN for one in map(trial.initialize, KNOWN)):
         raise SkipCase(describe_no_version(trial))
-    if calm(trial):
+    if is_calm(trial):
         return
     _initialize(trial, {"major": 1}, "answered")
 
@@ -55,21 +55,21 @@ def malformed_version(trial: Trial) -> None:
 @case("initialization/unknown-capability", "should", "program", (1,))
 def unknown_capability(trial: Trial) -> None:
     """`initialize` with a capability that does not exist yet. Expected: the same answer as without it."""
-    _changes_nothing(trial, "capability", "an unknown capability was")
+    _require_same_answer(trial, "capability", "an unknown capability was")
 
 
 @case("extensibility/meta", "meta", "program", (1,))
 def meta(trial: Trial) -> None:
     """`initialize` with `_meta` in its params and capabilities. Expected: the same answer as without it."""
-    _changes_nothing(trial, "meta", "`_meta` is")
+    _require_same_answer(trial, "meta", "`_meta` is")
 
 
 @case("initialization/early-request", "early", "program", (1,))
 def early_request(trial: Trial) -> None:
     """`session/new` before `initialize`. Expected: an answer, as a rule an error; `initialize` works after it."""
     if trial.initialize(1).version != 1:
-        raise SkipCase(unspoken(trial.initialize(1), 1))
-    if calm(trial):
+        raise SkipCase(describe_unspoken(trial.initialize(1), 1))
+    if is_calm(trial):
         return
     outcome = trial.initialize("early")
     trial.handshake = outcome
@@ -77,7 +77,7 @@ def early_request(trial: Trial) -> None:
     if outcome.answer is None:
         how = trial.ended if connection.is_over else "does not answer `initialize`"
         trial.fail(f"the program {how} after a request that came before `initialize`", 0, outcome.index)
-    elif id_text("early") not in connection.answers:
+    elif write_id("early") not in connection.answers:
         trial.fail("a request that came before `initialize` is not answered", 0, outcome.index, outcome.answer.index)
 
 
@@ -104,16 +104,16 @@ def _initialize(trial: Trial, wanted: Any, clause: str | None = None) -> Handsha
     return outcome
 
 
-def _changes_nothing(trial: Trial, requested: str, what: str) -> None:
+def _require_same_answer(trial: Trial, requested: str, what: str) -> None:
     """Require the same answer to `initialize` with an unknown addition as without it."""
     if trial.initialize(1).version != 1:
-        raise SkipCase(unspoken(trial.initialize(1), 1))
-    outcome = None if calm(trial) else _initialize(trial, requested)
+        raise SkipCase(describe_unspoken(trial.initialize(1), 1))
+    outcome = None if is_calm(trial) else _initialize(trial, requested)
     if outcome is not None and outcome.answer is not None and "error" in outcome.answer.value:
         fail_handshake(trial, outcome, f"{what} refused: {outcome.answer.reason}")
 
 
-def calm(trial: Trial) -> bool:
+def is_calm(trial: Trial) -> bool:
     """Whether the program handles an early request, a malformed one, `_meta` and a new capability in one run; then separate runs are not
     needed.
     """
@@ -121,4 +121,4 @@ def calm(trial: Trial) -> bool:
         return False
     outcome = trial.initialize("all at once")
     answers = outcome.connection.answers
-    return outcome.version == 1 and all(id_text(name) in answers for name in ("early", "malformed"))
+    return outcome.version == 1 and all(write_id(name) in answers for name in ("early", "malformed"))

@@ -22,9 +22,9 @@ from acpgen import embedded, resources
 from acpgen.config import Config, SiteSettings, docs_inputs
 from acpgen.errors import Fault, Faults
 from acpgen.files import Change, Files, Tree, require_folder, write
-from acpgen.files.cache import NO_CACHE, Cache, Code, find_remarks, hash_all_code, keep_remarks, key_of
+from acpgen.files.cache import NO_CACHE, Cache, Code, find_remarks, hash_all_code, keep_remarks, make_key
 from acpgen.files.faults import UNWRITABLE
-from acpgen.input.load import Source, parse, place, read
+from acpgen.input.load import Source, display_path, parse, read
 from acpgen.input.step_budget import join_steps
 from acpgen.meaning.understanding import understand
 from acpgen.publish import arrange_navigation, make_pages, make_scripts, map_texts, reference
@@ -52,7 +52,7 @@ class Inputs:
     """The files that a site is made from, as read."""
 
     sources: Mapping[str, Source]
-    beside: docs_inputs.Files
+    material: docs_inputs.Files
     python: tuple[reference.PythonSource, ...]
 
 
@@ -114,16 +114,16 @@ def read_versions(config: Config) -> list[Version]:
 def read_inputs(config: Config) -> Inputs:
     """Read the input files of a project's site. Raises `Faults`."""
     sources = _read_sources(config)
-    beside = docs_inputs.read(config.root / config.schema, list(sources))
-    return Inputs(sources, beside, reference.read_sources(config.root, config.site.python))
+    material = docs_inputs.read(config.root / config.schema, list(sources))
+    return Inputs(sources, material, reference.read_sources(config.root, config.site.python))
 
 
 def make_docs(config: Config, inputs: Inputs, memory: Memory = FORGETFUL, cache: Cache = NO_CACHE) -> Docs:
     """Make the docs of a project, with results of an earlier run from a `cache`. Raises `Faults`."""
     versions = _understand_versions(config, inputs.sources, memory, cache)
     library = memory.compute_once("library", (inputs.python,), partial(reference.parse_modules, inputs.python))
-    beside = memory.compute_once("material", (inputs.beside,), partial(docs_inputs.parse_material, inputs.beside))
-    pages = make_pages(versions, beside, for_site=True, python=library, memory=memory, cache=cache)
+    material = memory.compute_once("material", (inputs.material,), partial(docs_inputs.parse_material, inputs.material))
+    pages = make_pages(versions, material, for_site=True, python=library, memory=memory, cache=cache)
     return Docs(
         map_texts(pages),
         arrange_navigation(pages, config.site.sections.items()),
@@ -139,7 +139,7 @@ def _read_sources(config: Config) -> Mapping[str, Source]:
     )
     if not protocols:
         reason, remedy = "no output has the target docs", "Add one with protocols to [tool.acpgen.outputs]"
-        raise Faults([SITE_NOT_BUILT(at=place(config.file), reason=reason, remedy=remedy)])
+        raise Faults([SITE_NOT_BUILT(at=display_path(config.file), reason=reason, remedy=remedy)])
     folder = config.root / config.schema
     return {name: read(folder / name, name=name, references=config.reference_files) for name in protocols}
 
@@ -154,8 +154,8 @@ def _understand_versions(
     versions: list[Version] = []
     has_changed = False
     for name, source in sources.items():
-        names, profile = config.choose_names(name), config.profile(name)
-        read_of = (source, names, profile, config.package(name), config.module(name))
+        names, profile = config.choose_names(name), config.read_profile(name)
+        read_of = (source, names, profile, config.find_package(name), config.find_module(name))
         before = memory.get_last(f"version {name}")
         version = memory.compute_once(
             f"version {name}", read_of, partial(_understand, config, name, source, cache), may_lag=has_changed
@@ -170,11 +170,11 @@ def _understand(config: Config, name: str, source: Source, cache: Cache) -> Vers
         parse(source),
         names=config.choose_names(name),
         shared=frozenset(config.shared_names),
-        methods=config.profile(name),
+        methods=config.read_profile(name),
         cache=cache,
     )
-    settings = Settings(package=config.package(name), prefix=name, module=config.module(name))
-    return Version(*parts, settings, source.at, extends=source.extends)
+    settings = Settings(package=config.find_package(name), prefix=name, module=config.find_module(name))
+    return Version(*parts, settings, source.locate, extends=source.extends)
 
 
 def _hash_inputs(config: Config, inputs: Inputs, code: Code) -> str:
@@ -185,10 +185,10 @@ def _hash_inputs(config: Config, inputs: Inputs, code: Code) -> str:
         for name, source in inputs.sources.items()
         for uri, path, content in source.references
     ]
-    files += [(f"material/{path}", content) for path, content in inputs.beside.files]
+    files += [(f"material/{path}", content) for path, content in inputs.material.files]
     files += [(f"python/{each.name} {each.at}", each.text.encode()) for each in inputs.python]
     options = {"config": repr(replace(config, root=Path())), "zensical": generator.require_generator()}
-    return key_of("site", code.digest, repr(options), *(each for file in files for each in file))
+    return make_key("site", code.digest, repr(options), *(each for file in files for each in file))
 
 
 def make_files(docs: Docs, address: SiteSettings = _NOWHERE) -> Files:
@@ -203,7 +203,7 @@ def make_files(docs: Docs, address: SiteSettings = _NOWHERE) -> Files:
             generator.build_site(folder)
             files = dict(_read_site(folder / generator.BUILT))
         except OSError as error:
-            raise Faults([UNWRITABLE(at=place(folder), reason=str(error.strerror))]) from None
+            raise Faults([UNWRITABLE(at=display_path(folder), reason=str(error.strerror))]) from None
     files.update({path: site_files.name_text_file(text) for path, text in docs.documents.items()})
     files |= search_index.make_files(files.pop(search_index.FOUND, ""))
     if not address.url:
@@ -225,12 +225,18 @@ def serve(
 
     Changed pages reload in the browser. The site is served at the root, whatever its configured URL.
     """
-    from acpgen.files.watch import rounds
+    from acpgen.files.watch import watch_changes
 
     def list_watched() -> list[Path]:
         current = config()
         python = [current.root / each for each in current.site.python]
-        return [current.file, current.root / current.schema, resources.templates(), embedded.monitor_folder(), *python]
+        return [
+            current.file,
+            current.root / current.schema,
+            resources.locate_templates(),
+            embedded.locate_monitor(),
+            *python,
+        ]
 
     warned = generator.warn_untested(generator.require_generator())
     if warned:
@@ -250,7 +256,7 @@ def serve(
             docs = make_docs(local, read_inputs(local), memory)
             return live.show(docs.lay_out(local.site, is_draft=True), docs.documents)
 
-        changes = rounds(list_watched)
+        changes = watch_changes(list_watched)
         next(changes, None)
         with serve_folder(
             live.pages, port, live.get_text

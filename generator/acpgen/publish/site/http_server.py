@@ -43,17 +43,17 @@ _HOST: Final = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]+)?", re.
 _LOADED: Final = re.compile(rb'(?:src|href)="([^":?#]+\.(?:css|js))"')
 """The style sheets and scripts of a page."""
 
-Beside: TypeAlias = Callable[[str], "str | None"]
+TextSource: TypeAlias = Callable[[str], "str | None"]
 """The text to serve at a path of a site instead of a file; `None` if the file is to be served."""
 
 
 @contextlib.contextmanager
-def serve_folder(folder: Path, port: int = 0, beside: Beside | None = None) -> Generator[str]:
+def serve_folder(folder: Path, port: int = 0, find_text: TextSource | None = None) -> Generator[str]:
     """Serve a folder on the loopback interface only, on the given port or any free one. Missing files are answered with its `404.html`.
 
-    With `beside`, the folder may change: pages reload when they differ. Raises `Faults`.
+    With `find_text`, the folder may change: pages reload when they differ. Raises `Faults`.
     """
-    handler = partial(_Handler, directory=str(folder), beside=beside)
+    handler = partial(_Handler, directory=str(folder), find_text=find_text)
     try:
         server = ThreadingHTTPServer(("127.0.0.1", port), handler)
     except OSError as error:
@@ -80,8 +80,8 @@ class _Handler(SimpleHTTPRequestHandler):
         ".xml": "application/xml",
     }
 
-    def __init__(self, *args: Any, beside: Beside | None, **options: Any) -> None:
-        self._beside = beside
+    def __init__(self, *args: Any, find_text: TextSource | None, **options: Any) -> None:
+        self._find_text = find_text
         super().__init__(*args, **options)
 
     def parse_request(self) -> bool:
@@ -110,7 +110,7 @@ class _Handler(SimpleHTTPRequestHandler):
     def send_head(self) -> Any:
         """Send the head of the answer with the state of a page, a text beside the folder, a page, or another file; return its body."""
         path = urlsplit(self.path).path
-        is_state = self._beside is not None and path.startswith(f"{STATE}/")
+        is_state = self._find_text is not None and path.startswith(f"{STATE}/")
         page = Path(self.translate_path(path.removeprefix(STATE) if is_state else path))
         page = page / "index.html" if path.endswith("/") else page
         is_page = page.suffix == ".html" and page.is_file()
@@ -118,11 +118,11 @@ class _Handler(SimpleHTTPRequestHandler):
             page = page if is_page else Path(self.directory, NOT_FOUND)
             text = self._read(page)
             if text:
-                return self._send_head(self._state(page, text).encode(), "text/plain", charset="")
+                return self._send_head(self._hash_state(page, text).encode(), "text/plain", charset="")
             return super().send_error(HTTPStatus.SERVICE_UNAVAILABLE)  # it is being written
-        beside = self._beside(unquote(path).lstrip("/")) if self._beside is not None else None
-        if beside is not None:
-            return self._send_head(beside.encode(), self.guess_type(path))
+        found_text = self._find_text(unquote(path).lstrip("/")) if self._find_text is not None else None
+        if found_text is not None:
+            return self._send_head(found_text.encode(), self.guess_type(path))
         return self._send_head(self._follow(page), "text/html") if is_page else super().send_head()
 
     def _send_head(
@@ -141,7 +141,7 @@ class _Handler(SimpleHTTPRequestHandler):
             return file.read_bytes()
         return b""
 
-    def _state(self, page: Path, text: bytes) -> str:
+    def _hash_state(self, page: Path, text: bytes) -> str:
         """The hash of a page and of the style sheets and scripts that it loads."""
         digest = hashlib.sha256(text)
         for path in (unquote(match.decode()) for match in _LOADED.findall(text)):
@@ -152,8 +152,8 @@ class _Handler(SimpleHTTPRequestHandler):
     def _follow(self, page: Path) -> bytes:
         """The text of a page, with the reload script if the folder may change."""
         text = self._read(page)
-        if self._beside is None:
+        if self._find_text is None:
             return text
-        script = _FOLLOWING.format(path=STATE, now=self._state(page, text)).encode()
+        script = _FOLLOWING.format(path=STATE, now=self._hash_state(page, text)).encode()
         head, end, tail = text.rpartition(b"</body>")
         return head + script + end + tail if end else text + script

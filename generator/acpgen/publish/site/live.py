@@ -20,7 +20,7 @@ class Live(contextlib.AbstractContextManager["Live"]):
         self._folder = folder
         self._complain = complain
         self._laid: Files = {}
-        self._beside: Files = {}
+        self._documents: Files = {}
         self._running = contextlib.ExitStack()
         self._is_running: Callable[[], bool] = lambda: False
 
@@ -46,7 +46,7 @@ class Live(contextlib.AbstractContextManager["Live"]):
             (self._folder / path).unlink()
             if not is_everywhere:
                 (self.pages / path.removeprefix(f"{PAGES}/")).with_suffix(".html").unlink(missing_ok=True)
-        self._beside = documents
+        self._documents = documents
         if is_everywhere:
             self._is_running = self._running.enter_context(generator.run_continuously(self._folder, self._complain))
         self._laid = files
@@ -54,8 +54,8 @@ class Live(contextlib.AbstractContextManager["Live"]):
 
     def get_text(self, path: str) -> str | None:
         """The text to serve at a path of the site instead of, or in addition to, the site generator's files; `None` if there is none."""
-        if path in self._beside:
-            return name_text_file(self._beside[path])
+        if path in self._documents:
+            return name_text_file(self._documents[path])
         if path in (search_index.INDEX, search_index.TEXTS):
             with contextlib.suppress(OSError):  # it is being written
                 return search_index.make_files((self.pages / search_index.FOUND).read_text("utf-8"))[path]

@@ -47,7 +47,7 @@ _OTHER: Final = SITE_NOT_BUILT(
 
 def make_files(source: str) -> Mapping[str, str]:
     """Make the files of the search from the site generator's index. Raises `Faults` if the index has an unexpected form."""
-    settings = json.loads((resources.templates() / "docs" / "search.json").read_text("utf-8"))
+    settings = json.loads((resources.locate_templates() / "docs" / "search.json").read_text("utf-8"))
     try:
         items: list[Mapping[str, Any]] = json.loads(source)["items"]
         locations = [str(item["location"]) for item in items]

@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 from acpgen import resources
 from acpgen.config import SiteSettings
-from acpgen.config.docs_inputs import title
-from acpgen.errors import visible
+from acpgen.config.docs_inputs import read_title
+from acpgen.errors import make_visible
 from acpgen.files import Files
 from acpgen.publish.pages import INDEX, Entry
 from acpgen.publish.site.generator import CONFIGURATION
@@ -54,7 +54,7 @@ def lay_out_site(
     is_draft: bool = False,
 ) -> Files:
     """Make the input files of the site generator; in a draft, pages have no real descriptions."""
-    source = resources.templates() / "docs" / "site"
+    source = resources.locate_templates() / "docs" / "site"
     pages = {path: text for path, text in documents.items() if not _is_for_machines(path)}
     above = write_heads(pages, address, edited, is_draft=is_draft)
     page_files = {f"{PAGES}/{path}": head + documents[path] for path, head in above.items()}
@@ -78,7 +78,7 @@ def _is_for_machines(path: str) -> bool:
 
 def _name_section(documents: Files) -> str:
     """The name of the site: the title of its home page."""
-    return _write_page(title(documents.get(INDEX, "")) or "Protocols")
+    return _write_page(read_title(documents.get(INDEX, "")) or "Protocols")
 
 
 def _nest(entries: Sequence[Entry]) -> list[Mapping[str, Any]]:
@@ -88,7 +88,7 @@ def _nest(entries: Sequence[Entry]) -> list[Mapping[str, Any]]:
 
 def _write_page(text: str) -> str:
     """Escape a title for the site generator's configuration: the generator inserts it into HTML unescaped."""
-    return html.escape(visible(text))
+    return html.escape(make_visible(text))
 
 
 # --- the lines above a page ------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def write_heads(
 
 def describe_page(text: str) -> str:
     """Describe a page in one line of plain text: its title and the beginning of its first paragraph."""
-    head = _remove_markup(title(text) or "")
+    head = _remove_markup(read_title(text) or "")
     blocks = (" ".join(block.split()) for block in re.split(r"\n\s*\n", _CODE.sub("", text)))
     paragraph = next((_remove_markup(block) for block in blocks if block and not _NO_PROSE.match(block)), "")
     return _shorten(f"{head}: {paragraph}" if head and paragraph else head or paragraph)

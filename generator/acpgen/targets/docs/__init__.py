@@ -16,11 +16,11 @@ from acpgen.errors import Faults
 from acpgen.targets.docs import examples
 from acpgen.targets.docs.page_notes import NO_AVAILABILITY, NO_ORIGINS, Availability, Origins, RequirementNote
 from acpgen.targets.docs.page_paths import FIXED, WHOLE, Linker, Page, PagePaths, find_page_paths
-from acpgen.targets.docs.version_docs import OtherVersions, Snippets, VersionDocs, area_title
+from acpgen.targets.docs.version_docs import OtherVersions, Snippets, VersionDocs, name_area
 from acpgen.targets.interface import Settings
 from acpgen.targets.options import Option
 
-__all__ = ["FIXED", "OPTIONS", "area_title", "build", "find_page_paths", "render", "write_pages", "write_single_file"]
+__all__ = ["FIXED", "OPTIONS", "build", "find_page_paths", "name_area", "render", "write_pages", "write_single_file"]
 
 OPTIONS: Final = (
     Option(
@@ -83,7 +83,7 @@ def write_pages(
     """
     paths = paths or content.paths
     pages: list[Page] = []
-    for outline in content.outlines():
+    for outline in content.list_outlines():
         if outline.path not in paths.replacements:
             linker = Linker(paths, outline.path, types=outline.values.get("shown", frozenset()))
             others_here = others.get(outline.path, ())
@@ -96,6 +96,6 @@ def write_single_file(content: VersionDocs) -> Page:
     """Write all pages of a version into one file. It is not kept beside the pages, as it only repeats them."""
     pages = (
         content.write(outline, Linker(content.paths, outline.path, whole=True), (), for_site=True)
-        for outline in content.outlines()
+        for outline in content.list_outlines()
     )
     return Page(content.paths.locate(WHOLE), "\n".join(pages))

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from acpgen import ir
-from acpgen.diagnostics.markup import sentences
+from acpgen.diagnostics.markup import split_sentences
 from acpgen.naming.identifiers import ERROR_CODES
-from acpgen.targets.docs.type_text import references
+from acpgen.targets.docs.type_text import list_type_references
 
 _STANDARD: Final = (
     (-32700, "Parse error", "What arrived is not JSON."),
@@ -36,7 +36,7 @@ class ErrorCode:
     doc: str
 
 
-def error_codes(protocol: ir.Protocol) -> tuple[ErrorCode, ...]:
+def list_error_codes(protocol: ir.Protocol) -> tuple[ErrorCode, ...]:
     """The error codes of the protocol, in the order of its schema."""
     definition = protocol.definitions.get(ERROR_CODES)
     if not isinstance(definition, ir.Enum):
@@ -56,34 +56,34 @@ class CodeMentions:
     is_own: bool = False
 
 
-def codes_of(protocol: ir.Protocol, method: ir.Method) -> tuple[tuple[ErrorCode, CodeMentions], ...]:
+def list_response_codes(protocol: ir.Protocol, method: ir.Method) -> tuple[tuple[ErrorCode, CodeMentions], ...]:
     """The error codes that the response to a request may have, each with the sentences that describe when."""
     if method.kind != "request":
         return ()
     own, others = (
-        group_by_code(texts) for texts in (_list_descriptions(protocol, method), _texts_of_params(protocol, method))
+        group_by_code(texts) for texts in (_list_descriptions(protocol, method), _list_texts(protocol, method))
     )
     mentions = {
         code: CodeMentions((*own.get(code, ()), *others.get(code, ())), code in own) for code in {*own, *others}
     }
     return tuple(
         (code, mentions.get(code.code, CodeMentions()))
-        for code in error_codes(protocol)
+        for code in list_error_codes(protocol)
         if code.code in mentions or code.code in _ANY_REQUEST
     )
 
 
-def methods_of_codes(protocol: ir.Protocol) -> dict[int, list[str]]:
+def group_methods_by_code(protocol: ir.Protocol) -> dict[int, list[str]]:
     """For each error code, the methods whose texts name it."""
-    method_names: dict[int, list[str]] = {error_code.code: [] for error_code in error_codes(protocol)}
+    method_names: dict[int, list[str]] = {error_code.code: [] for error_code in list_error_codes(protocol)}
     for method in protocol.methods:
-        for error_code, mentions in codes_of(protocol, method):
+        for error_code, mentions in list_response_codes(protocol, method):
             if mentions.sentences:
                 method_names[error_code.code].append(method.name)
     return method_names
 
 
-def codes_in(text: str) -> tuple[int, ...]:
+def find_codes(text: str) -> tuple[int, ...]:
     """The error codes that a text names, without duplicates."""
     return tuple(map(int, dict.fromkeys(_IN_TEXT.findall(text))))
 
@@ -91,8 +91,8 @@ def codes_in(text: str) -> tuple[int, ...]:
 def group_by_code(texts: Iterable[str]) -> dict[int, tuple[str, ...]]:
     """The sentences that name each code."""
     sentences_by_code: dict[int, tuple[str, ...]] = {}
-    for sentence in dict.fromkeys(sentence for text in texts for sentence in sentences(text)):
-        for code in codes_in(sentence):
+    for sentence in dict.fromkeys(sentence for text in texts for sentence in split_sentences(text)):
+        for code in find_codes(sentence):
             sentences_by_code[code] = (*sentences_by_code.get(code, ()), sentence)
     return sentences_by_code
 
@@ -101,27 +101,27 @@ def _list_descriptions(protocol: ir.Protocol, method: ir.Method) -> Iterator[str
     """Yield the descriptions of a method, its params, its result and their fields, in every branch of unions."""
     yield method.doc
     for name in filter(None, (method.params, method.result)):
-        for definition in _branches(protocol, name):
+        for definition in _walk_branches(protocol, name):
             yield definition.doc
-            yield from (field.doc for field in _fields(definition))
+            yield from (field.doc for field in _list_fields(definition))
 
 
-def _texts_of_params(protocol: ir.Protocol, method: ir.Method) -> Iterator[str]:
+def _list_texts(protocol: ir.Protocol, method: ir.Method) -> Iterator[str]:
     """Yield the descriptions of the types in the params. Types in the result are left out: they do not describe why the request fails."""
-    for definition in _branches(protocol, method.params) if method.params is not None else ():
-        for field in _fields(definition):
-            yield from (protocol.definitions[inner].doc for inner in references(field.type))
+    for definition in _walk_branches(protocol, method.params) if method.params is not None else ():
+        for field in _list_fields(definition):
+            yield from (protocol.definitions[inner].doc for inner in list_type_references(field.type))
 
 
-def _fields(definition: ir.Definition) -> tuple[ir.Field, ...]:
+def _list_fields(definition: ir.Definition) -> tuple[ir.Field, ...]:
     return definition.fields if isinstance(definition, ir.Record) else ()
 
 
-def _branches(protocol: ir.Protocol, name: str, through: frozenset[str] = frozenset()) -> Iterator[ir.Definition]:
+def _walk_branches(protocol: ir.Protocol, name: str, through: frozenset[str] = frozenset()) -> Iterator[ir.Definition]:
     """Yield a definition and, for a union, the definitions of its branches; fallback branches included."""
     definition = protocol.definitions[name]
     yield definition
     if isinstance(definition, ir.TaggedUnion) and name not in through:
         others = (definition.fallback, definition.default, *definition.fallback_shapes)
         for inner in filter(None, (*(variant.type for variant in definition.variants), *others)):
-            yield from _branches(protocol, inner, through | {name})
+            yield from _walk_branches(protocol, inner, through | {name})

@@ -11,11 +11,11 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.diagnostics.markup import identifier
+from acpgen.diagnostics.markup import make_identifier
 from acpgen.meaning import envelopes
-from acpgen.pointers import reference_to
+from acpgen.pointers import write_reference
 from acpgen.targets.docs.examples import ExampleJudge, Examples
-from acpgen.targets.docs.scenarios import Scenario, ScenarioMessage, scenarios, sides
+from acpgen.targets.docs.scenarios import Scenario, ScenarioMessage, find_sides, list_scenarios
 
 SHARED: Final = ("sessionId", "terminalId", "toolCallId")
 """Members that identify the same object in all messages of a conversation."""
@@ -48,12 +48,12 @@ class Conversation:
 
     def find_first(self, method: str) -> ConversationMessage | None:
         """The first message of a method, if any."""
-        return next((spoken for spoken in self.messages if spoken.step.method.name == method), None)
+        return next((message for message in self.messages if message.step.method.name == method), None)
 
 
 def find_conversations(protocol: ir.Protocol, bundle: Bundle, examples: Examples) -> tuple[Conversation, ...]:
     """The conversations of a protocol, filled with the examples of its definitions. Raises `Faults`."""
-    protocol_scenarios = scenarios(protocol)
+    protocol_scenarios = list_scenarios(protocol)
     if not protocol_scenarios:
         return ()
     judge = ExampleJudge(bundle)
@@ -62,7 +62,7 @@ def find_conversations(protocol: ir.Protocol, bundle: Bundle, examples: Examples
 
 
 def _compose_messages(protocol: ir.Protocol, scenario: Scenario, composer: _Composer) -> Iterator[ConversationMessage]:
-    both = sides(protocol)
+    both = find_sides(protocol)
     assert both is not None
     bound: dict[str, ir.JSON] = {}
     open_requests: dict[str, list[int]] = {}
@@ -103,7 +103,7 @@ def _make_note(step: ScenarioMessage, carried: ir.JSON | envelopes.Absent | None
 def _make_anchor(step: ScenarioMessage, anchors: set[str]) -> str:
     """The unique anchor of a message on its page, made from its method and content. Adds it to the anchors in use."""
     words = (step.method.name.replace("/", "-"), "answer" if step.is_answer else "", *step.carries)
-    plain = identifier("-".join(filter(None, words)))
+    plain = make_identifier("-".join(filter(None, words)))
     anchor = next(
         name
         for number in range(len(anchors) + 1)
@@ -126,15 +126,15 @@ class _Composer:
         name = step.method.result if step.is_answer else step.method.params
         if name is None:
             return envelopes.ABSENT
-        for value in self._carrying(name, step.carries, DEEPEST):
+        for value in self._find_values(name, step.carries, DEEPEST):
             names = dict(bound)
             payload = _find_shared(value, names)
-            if self.judge.refusal(reference_to(name), payload) is None:
+            if self.judge.find_refusal(write_reference(name), payload) is None:
                 bound.update(names)
                 return payload
         return None
 
-    def _carrying(self, name: str, words: Sequence[str], deepest: int) -> Iterator[ir.JSON]:
+    def _find_values(self, name: str, words: Sequence[str], deepest: int) -> Iterator[ir.JSON]:
         """Yield the values of a definition that contain these words, each nested in the one before."""
         if not words:
             yield from self.examples.get(name, ())
@@ -144,7 +144,7 @@ class _Composer:
         match self.protocol.definitions.get(name):
             case ir.Record() as record:
                 for field in record.fields:
-                    for value in self._in(field.type, words, deepest):
+                    for value in self._find_inner_values(field.type, words, deepest):
                         yield from (
                             {**base, field.name: value}
                             for base in self.examples.get(name, ())
@@ -153,33 +153,33 @@ class _Composer:
             case ir.TaggedUnion() as union:
                 for variant in union.variants:
                     if str(variant.tag) == words[0]:
-                        yield from self._of_variant(union, variant, words[1:], deepest)
+                        yield from self._find_variant_values(union, variant, words[1:], deepest)
             case ir.Enum() as enum:
                 if len(words) == 1:
                     yield from (item.value for item in enum.values if item.value == words[0])
             case ir.Alias() as alias:
-                yield from self._in(alias.type, words, deepest)
+                yield from self._find_inner_values(alias.type, words, deepest)
             case None:
                 return
 
-    def _of_variant(
+    def _find_variant_values(
         self, union: ir.TaggedUnion, variant: ir.Variant, words: Sequence[str], deepest: int
     ) -> Iterator[ir.JSON]:
         for name in dict.fromkeys(filter(None, (variant.type, variant.body))):
-            for value in self._carrying(name, words, deepest - 1):
+            for value in self._find_values(name, words, deepest - 1):
                 if isinstance(value, dict):
                     yield {union.tag: variant.tag, **value}
 
-    def _in(self, type_: ir.Type, words: Sequence[str], deepest: int) -> Iterator[ir.JSON]:
+    def _find_inner_values(self, type_: ir.Type, words: Sequence[str], deepest: int) -> Iterator[ir.JSON]:
         match type_:
             case ir.Ref():
-                yield from self._carrying(type_.name, words, deepest - 1)
+                yield from self._find_values(type_.name, words, deepest - 1)
             case ir.Constant():
                 if len(words) == 1:
                     yield from (value for value in type_.values if value == words[0])
             case ir.AnyOf():
                 for inner in type_.types:
-                    yield from self._in(inner, words, deepest)
+                    yield from self._find_inner_values(inner, words, deepest)
             case _:
                 return
 

@@ -16,10 +16,10 @@ from acpgen.errors import Fault, Faults
 from acpgen.input.complexity import require_few_ways
 from acpgen.input.faults import NOT_A_SCHEMA
 from acpgen.input.numbers import dumps
-from acpgen.input.schema_validator import definitions_validator
+from acpgen.input.schema_validator import compile_definitions
 from acpgen.input.walk import is_array, walk_schemas
 from acpgen.meaning.samples import Unmakeable, Values
-from acpgen.pointers import plain_pointer, reference_to
+from acpgen.pointers import write_plain_pointer, write_reference
 from acpgen.targets.faults import INVALID_EXAMPLE
 
 LONGEST_REASON: Final = 200
@@ -41,9 +41,9 @@ def find_refused(judge: ExampleJudge) -> tuple[Fault, ...]:
     """A fault for each example of a bundle that its own schema rejects."""
     faults: list[Fault] = []
     for keys, schema in judge.given:
-        place = judge.bundle.origins[keys[0]] + plain_pointer(*keys[1:])
+        place = judge.bundle.origins[keys[0]] + write_plain_pointer(*keys[1:])
         for index, example in enumerate(schema["examples"]):
-            reason = judge.refusal(reference_to(*keys), example)
+            reason = judge.find_refusal(write_reference(*keys), example)
             if reason is not None:
                 faults.append(
                     INVALID_EXAMPLE(at=f"{place}/examples/{index}", reason=reason, otherwise=f", or {REMEDY}")
@@ -57,7 +57,7 @@ def collect_examples(protocol: ir.Protocol, judge: ExampleJudge) -> Examples:
 
     def admits(name: str, value: ir.JSON) -> bool:
         # What the schema does not define is the fallback of a tolerated union, and takes whatever reaches it.
-        return name not in judge.bundle.definitions or judge.refusal(reference_to(name), value) is None
+        return name not in judge.bundle.definitions or judge.find_refusal(write_reference(name), value) is None
 
     def add(name: str, value: ir.JSON) -> None:
         inner_examples = inner_by_name[name]
@@ -84,8 +84,8 @@ def generate_examples(protocol: ir.Protocol, judge: ExampleJudge, collected_exam
     """Generate one value for each definition without an example: with all fields if that is valid, otherwise as small as possible."""
     values = Values(protocol.definitions)
 
-    def tries(name: str) -> Iterator[ir.JSON]:
-        for make in (partial(values.make_full, without=WITHOUT), values.small):
+    def make_candidates(name: str) -> Iterator[ir.JSON]:
+        for make in (partial(values.make_full, without=WITHOUT), values.make_small):
             with suppress(Unmakeable):
                 yield make(name)
 
@@ -96,8 +96,8 @@ def generate_examples(protocol: ir.Protocol, judge: ExampleJudge, collected_exam
         for value in islice(
             (
                 value
-                for value in tries(name)
-                if name not in judge.bundle.definitions or judge.refusal(reference_to(name), value) is None
+                for value in make_candidates(name)
+                if name not in judge.bundle.definitions or judge.find_refusal(write_reference(name), value) is None
             ),
             1,
         )
@@ -120,20 +120,20 @@ class ExampleJudge:
             for keys, schema in walk_schemas(definition)
             if is_array(schema.get("examples"))
         ]
-        references = (reference_to(*keys) for keys, _ in self.given)
+        references = (write_reference(*keys) for keys, _ in self.given)
         try:
-            self._validator = definitions_validator(bundle.definitions, references)
+            self._validator = compile_definitions(bundle.definitions, references)
         except jsonschema_rs.ValidationError as error:
             raise Faults(
                 [NOT_A_SCHEMA(at=next(iter(bundle.files), bundle.name), reason=error.message, dialect="2020-12")]
             ) from None
 
-    def refusal(self, reference: str, value: ir.JSON) -> str | None:
+    def find_refusal(self, reference: str, value: ir.JSON) -> str | None:
         """The shortened reason why the schema at a reference rejects a value; `None` if the value is valid."""
-        error = next(self._validator.errors({reference: value}), None)
+        error = next(self._validator.list_errors({reference: value}), None)
         if error is None:
             return None
-        reason = self._validator.message(error)
+        reason = self._validator.describe(error)
         return reason if len(reason) <= LONGEST_REASON else f"{reason[: LONGEST_REASON - 1]}…"
 
 

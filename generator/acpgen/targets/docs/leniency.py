@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from acpgen import ir
-from acpgen.diagnostics.markup import Markdown, prose
-from acpgen.meaning.samples import array_of, read_instead
+from acpgen.diagnostics.markup import Markdown, write_prose
+from acpgen.meaning.samples import find_array, read_instead
 from acpgen.targets.docs.page_paths import MESSAGES, Linker
 from acpgen.targets.docs.type_text import admits_null
 
@@ -25,22 +25,22 @@ TAG: Final = "a tag that is not a string is read as if the field were omitted"
 def is_told(protocol: ir.Protocol) -> bool:
     """Whether any field of the protocol is lenient."""
     records = (each for each in protocol.definitions.values() if isinstance(each, ir.Record))
-    return any(any(_clauses(record, field, protocol)) for record in records for field in record.fields)
+    return any(any(_list_clauses(record, field, protocol)) for record in records for field in record.fields)
 
 
-def leniency(record: ir.Record, field: ir.Field, protocol: ir.Protocol, linker: Linker) -> Markdown:
+def describe_leniency(record: ir.Record, field: ir.Field, protocol: ir.Protocol, linker: Linker) -> Markdown:
     """A mark for a field that declares leniency, with its effect if that is not `USUAL`; empty for other fields."""
     if field.leniency == ir.Leniency():
         return Markdown()
-    clauses = "; ".join(_clauses(record, field, protocol))
+    clauses = "; ".join(_list_clauses(record, field, protocol))
     if not clauses:
-        return prose(STRICT) if field.required else Markdown()
+        return write_prose(STRICT) if field.required else Markdown()
     mark = linker.link(Markdown(LENIENT), MESSAGES, LENIENT)
-    return mark if clauses == USUAL else Markdown(f"{mark}: {prose(clauses)}.")
+    return mark if clauses == USUAL else Markdown(f"{mark}: {write_prose(clauses)}.")
 
 
-def _clauses(record: ir.Record, field: ir.Field, protocol: ir.Protocol) -> Iterator[str]:
-    leniency, array = field.leniency, array_of(field.type, protocol.definitions)
+def _list_clauses(record: ir.Record, field: ir.Field, protocol: ir.Protocol) -> Iterator[str]:
+    leniency, array = field.leniency, find_array(field.type, protocol.definitions)
     least = (array.min_items or 0) if array is not None else 0
     instead = read_instead(field, protocol.definitions)
     skips = leniency.skip_invalid_items and array is not None
@@ -49,14 +49,14 @@ def _clauses(record: ir.Record, field: ir.Field, protocol: ir.Protocol) -> Itera
         is_limited = least and not (leniency.default_on_error and instead)
         yield f"invalid items are dropped{limit if is_limited else ''}"
     if leniency.default_on_error and instead:
-        yield f"{_invalid(field, skips=skips, least=least)} is read {instead}"
+        yield f"{_describe_invalid(field, skips=skips, least=least)} is read {instead}"
     elif leniency.default_on_null and instead and not admits_null(field.type, protocol):
         yield f"null is read {instead}"
     elif leniency.default_on_error and _is_read_without(record, field, protocol):
         yield TAG
 
 
-def _invalid(field: ir.Field, *, skips: bool, least: int) -> str:
+def _describe_invalid(field: ir.Field, *, skips: bool, least: int) -> str:
     if not skips:
         return "an invalid or missing value" if field.required else "an invalid value"
     if field.required:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from acpgen.diagnostics.markup import Markdown, code, prose
-from acpgen.targets.docs.codes import codes_in
+from acpgen.diagnostics.markup import Markdown, write_code, write_prose
+from acpgen.targets.docs.codes import find_codes
 from acpgen.targets.docs.page_paths import Linker, join_markdown
 
 Kind: TypeAlias = Literal["field", "variant", "value"]
@@ -29,7 +29,7 @@ class Availability:
     types: Mapping[str, str] = field(default_factory=dict[str, str])
     members: Mapping[Member, str] = field(default_factory=dict[Member, str])
 
-    def note(self, definition: str, kind: Kind, name: str) -> Markdown:
+    def describe_member(self, definition: str, kind: Kind, name: str) -> Markdown:
         """The availability of a member as a sentence; empty if it is the same as that of its type."""
         release_text = self.members.get((definition, kind, name))
         if release_text is None or release_text == self.types.get(definition):
@@ -45,7 +45,9 @@ def describe_since(release_text: str | None) -> Markdown:
     """An availability as a phrase: `since schema release 1.21.0`, `not in a schema release yet`; empty if it is unknown."""
     if release_text is None:
         return Markdown()
-    return prose(release_text if release_text.startswith(("not ", "in ")) else f"since schema release {release_text}")
+    return write_prose(
+        release_text if release_text.startswith(("not ", "in ")) else f"since schema release {release_text}"
+    )
 
 
 # --- upstream --------------------------------------------------------------------------------------------------------
@@ -93,54 +95,56 @@ class Origins:
     methods: Mapping[str, Divergence] = field(default_factory=dict[str, Divergence])
     typescript: str = ""
 
-    def of_type(self, name: str, linker: Linker) -> Markdown:
+    def describe_type(self, name: str, linker: Linker) -> Markdown:
         """The text for the page of a type; empty if nothing is known."""
         whole = self.parts.get(name, name)
         divergences = self.types.get(whole)
         if divergences is None:
             return Markdown()
         if not divergences:
-            return Markdown(f"As upstream ({prose(self.upstream)}).")
+            return Markdown(f"As upstream ({write_prose(self.upstream)}).")
         if whole != name:
-            return Markdown(f"Part of {linker.type(whole)}, which differs from upstream.")
+            return Markdown(f"Part of {linker.link_type(whole)}, which differs from upstream.")
         return join_markdown(map(self._describe, divergences), " ")
 
-    def of_method(self, name: str, types: Iterable[str], linker: Linker) -> Markdown:
+    def describe_method(self, name: str, types: Iterable[str], linker: Linker) -> Markdown:
         """The text for the page of a method with these types, including those they refer to; empty if nothing is known."""
         if not self.upstream:
             return Markdown()
         if name in self.methods:
             return self._describe(self.methods[name])
-        text = f"As upstream ({prose(self.upstream)})."
+        text = f"As upstream ({write_prose(self.upstream)})."
         names = dict.fromkeys(self.parts.get(each, each) for each in types)
         for way in WAYS:
-            links = [linker.type(each) for each in names if any(one.way == way for one in self.types.get(each, ()))]
+            links = [
+                linker.link_type(each) for each in names if any(one.way == way for one in self.types.get(each, ()))
+            ]
             text += f" {way.capitalize()} here: {join_markdown(links)}." if links else ""
         return Markdown(text)
 
-    def note(self, definition: str, kind: Kind, name: str) -> Markdown:
+    def describe_member(self, definition: str, kind: Kind, name: str) -> Markdown:
         """The difference of a member from upstream; empty if there is none."""
         divergences = self.members.get((definition, kind, name), ())
-        return join_markdown((_sentence(f"{WAYS[each.way]}.", each.why) for each in divergences), " ")
+        return join_markdown((_write_sentence(f"{WAYS[each.way]}.", each.why) for each in divergences), " ")
 
     def _describe(self, origin: Divergence) -> Markdown:
-        upstream = prose(self.upstream)
-        where = f": {join_markdown(map(code, origin.members))}" if origin.members else ""
+        upstream = write_prose(self.upstream)
+        where = f": {join_markdown(map(write_code, origin.members))}" if origin.members else ""
         if origin.way == "kept":
-            sentence = f"Kept here, removed upstream after {prose(origin.gone)}."
+            sentence = f"Kept here, removed upstream after {write_prose(origin.gone)}."
         elif origin.way == "added" and not where:
             sentence = f"Of this project; upstream ({upstream}) does not have it."
         else:
             what = "Extended here beyond upstream" if origin.way == "added" else WAYS[origin.way]
             sentence = f"{what} ({upstream}){where}."
-        return _sentence(sentence, origin.why)
+        return _write_sentence(sentence, origin.why)
 
 
 NO_ORIGINS: Final = Origins()
 
 
-def _sentence(sentence: str, why: str) -> Markdown:
-    return Markdown(f"{sentence} {prose(why)}" if why else sentence)
+def _write_sentence(sentence: str, why: str) -> Markdown:
+    return Markdown(f"{sentence} {write_prose(why)}" if why else sentence)
 
 
 def merge_divergences(origins: Iterable[tuple[str, Divergence]]) -> Iterator[Divergence]:
@@ -172,10 +176,10 @@ class RequirementNote:
     @property
     def codes(self) -> tuple[int, ...]:
         """The error codes that it names."""
-        return codes_in(self.says)
+        return find_codes(self.says)
 
 
-def notes_by_side(notes: Iterable[RequirementNote]) -> list[tuple[str, list[RequirementNote]]]:
+def group_by_side(notes: Iterable[RequirementNote]) -> list[tuple[str, list[RequirementNote]]]:
     """Group requirements by the side that they bind; within and among sides, normative ones come first."""
     by_side: dict[str, list[RequirementNote]] = {}
     for note in sorted(notes, key=lambda note: note.level in _TOLD):

@@ -10,9 +10,9 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.diagnostics.markup import Markdown, code, identifier
-from acpgen.naming.identifiers import assign, method_key, spell_out
-from acpgen.targets.docs.scenarios import scenarios
+from acpgen.diagnostics.markup import Markdown, make_identifier, write_code
+from acpgen.naming.identifiers import assign, make_method_key, spell_out
+from acpgen.targets.docs.scenarios import list_scenarios
 
 INDEX: Final = "index.md"
 METHODS: Final = "methods.md"
@@ -67,18 +67,18 @@ class PagePaths:
         groups = (self.methods, self.types, self.areas, self.conversations)
         return frozenset((*FIXED, *(page for group in groups for page in group.values())))
 
-    def address(self, page: str, anchor: str = "") -> str:
+    def find_address(self, page: str, anchor: str = "") -> str:
         """The link to a page or to an anchor on it, or to its replacement, relative to the folder of the version."""
         target = self.replacements.get(page, page)
         return target if "#" in target or not anchor else f"{target}#{anchor}"
 
     def locate(self, page: str, anchor: str = "") -> str:
         """The link to a page or to an anchor on it, or to its replacement, relative to the folder above all versions."""
-        return posixpath.normpath(posixpath.join(self.folder, self.address(page, anchor)))
+        return posixpath.normpath(posixpath.join(self.folder, self.find_address(page, anchor)))
 
     def has_page(self, name: str) -> bool:
         """Whether a type has its own page, here or in the version that this one extends."""
-        return "#" not in self.address(self.types[name])
+        return "#" not in self.find_address(self.types[name])
 
 
 def find_page_paths(protocol: ir.Protocol, bundle: Bundle, folder: str = "") -> PagePaths:
@@ -86,22 +86,24 @@ def find_page_paths(protocol: ir.Protocol, bundle: Bundle, folder: str = "") -> 
     places = {name: definition.at or bundle.origins.get(name, "") for name, definition in protocol.definitions.items()}
     area_of = {name: posixpath.basename(at.partition("#")[0]).removesuffix(".json") for name, at in places.items()}
     area_of = {name: area or "schema" for name, area in area_of.items()}
-    methods = _page_names({method.name: method_key(method.name) or method.name for method in protocol.methods})
-    types = _page_names({name: name for name in protocol.definitions})
+    methods = _name_pages({method.name: make_method_key(method.name) or method.name for method in protocol.methods})
+    types = _name_pages({name: name for name in protocol.definitions})
     return PagePaths(
         folder,
         methods={name: f"methods/{key}.md" for name, key in methods.items()},
         types={name: f"types/{key}.md" for name, key in types.items()},
-        areas={area: f"areas/{identifier(area)}.md" for area in dict.fromkeys(area_of.values())},
-        conversations={each.name: f"conversations/{each.name}.md" for each in scenarios(protocol)},
+        areas={area: f"areas/{make_identifier(area)}.md" for area in dict.fromkeys(area_of.values())},
+        conversations={each.name: f"conversations/{each.name}.md" for each in list_scenarios(protocol)},
         area_of=area_of,
     )
 
 
-def _page_names(names: Mapping[str, str]) -> Mapping[str, str]:
+def _name_pages(names: Mapping[str, str]) -> Mapping[str, str]:
     """The page name of each subject, without extension."""
-    plain = {name: identifier(text) for name, text in names.items()}
-    distinct = assign({name: (key.casefold(), identifier(spell_out(name)).casefold()) for name, key in plain.items()})
+    plain = {name: make_identifier(text) for name, text in names.items()}
+    distinct = assign(
+        {name: (key.casefold(), make_identifier(spell_out(name)).casefold()) for name, key in plain.items()}
+    )
     return {name: key if distinct[name] == key.casefold() else distinct[name] for name, key in plain.items()}
 
 
@@ -116,57 +118,57 @@ class Linker:
     whole: bool = False
     types: frozenset[str] = frozenset()
 
-    def href(self, page: str, anchor: str = "") -> str:
+    def make_href(self, page: str, anchor: str = "") -> str:
         """The link to a page or to an anchor on it, relative to this page."""
         if self.whole:
             return f"#{_prefix_anchor(page, anchor)}"
-        page, _, anchor = self.paths.address(page, anchor).partition("#")
-        path = "" if page == self.page else posixpath.relpath(self._from_root(page), self._from_root(self.page, ".."))
+        page, _, anchor = self.paths.find_address(page, anchor).partition("#")
+        path = "" if page == self.page else posixpath.relpath(self._resolve(page), self._resolve(self.page, ".."))
         return f"{path}#{anchor}" if anchor else path or posixpath.basename(page)
 
     def link(self, text: Markdown, page: str, anchor: str = "") -> Markdown:
-        return Markdown(f"[{text}]({self.href(page, anchor)})")
+        return Markdown(f"[{text}]({self.make_href(page, anchor)})")
 
-    def anchor(self, name: str) -> Markdown:
+    def write_anchor(self, name: str) -> Markdown:
         """The HTML of an anchor on this page. The empty name is the anchor of the page itself."""
         anchor_id = _prefix_anchor(self.page, name) if self.whole else name
         assert not _NO_ID.search(anchor_id), anchor_id
         return Markdown(f'<a id="{anchor_id}"></a>') if anchor_id else Markdown()
 
-    def type(self, name: str, anchor: str = "") -> Markdown:
+    def link_type(self, name: str, anchor: str = "") -> Markdown:
         """A link to a type: to its page; if it has none, to its section on this page, or else to its area."""
         if name in self.types and not self.paths.has_page(name) and not self.whole:
-            return Markdown(f"[{code(name)}](#{type_anchor(name)})")
-        return self.link(code(name), self.paths.types[name], anchor)
+            return Markdown(f"[{write_code(name)}](#{name_type_anchor(name)})")
+        return self.link(write_code(name), self.paths.types[name], anchor)
 
-    def type_details(self, name: str) -> Markdown:
+    def link_details(self, name: str) -> Markdown:
         """A link to the full documentation of a type that this page shows; only its name if there is none elsewhere."""
         page = self.paths.types[name]
-        is_here = not self.whole and self.paths.address(page).partition("#")[0] == self.page
-        return code(name) if is_here else self.link(code(name), page)
+        is_here = not self.whole and self.paths.find_address(page).partition("#")[0] == self.page
+        return write_code(name) if is_here else self.link(write_code(name), page)
 
-    def type_anchor_here(self, name: str) -> Markdown:
+    def write_type_anchor(self, name: str) -> Markdown:
         """The anchor of a type that this page shows; empty if the type has its own page."""
-        return Markdown() if self.whole or self.paths.has_page(name) else self.anchor(type_anchor(name))
+        return Markdown() if self.whole or self.paths.has_page(name) else self.write_anchor(name_type_anchor(name))
 
-    def method(self, name: str, anchor: str = "") -> Markdown:
-        return self.link(code(name), self.paths.methods[name], anchor)
+    def link_method(self, name: str, anchor: str = "") -> Markdown:
+        return self.link(write_code(name), self.paths.methods[name], anchor)
 
-    def capability(self, path: str) -> Markdown:
-        return self.link(code(path.partition(":")[2] or path), CAPABILITIES, capability_anchor(path))
+    def link_capability(self, path: str) -> Markdown:
+        return self.link(write_code(path.partition(":")[2] or path), CAPABILITIES, name_capability_anchor(path))
 
-    def _from_root(self, *path: str) -> str:
+    def _resolve(self, *path: str) -> str:
         return posixpath.normpath(posixpath.join("/", self.paths.folder, *path))
 
 
-def type_anchor(name: str) -> str:
+def name_type_anchor(name: str) -> str:
     """The anchor of a type on the page of a method."""
-    return f"type-{identifier(name)}"
+    return f"type-{make_identifier(name)}"
 
 
-def capability_anchor(path: str) -> str:
+def name_capability_anchor(path: str) -> str:
     """The anchor of a capability, e.g. `agent-capabilities.session`."""
-    return identifier(path.replace(":", "-", 1))
+    return make_identifier(path.replace(":", "-", 1))
 
 
 def join_markdown(items: Iterable[str], between: str = ", ") -> Markdown:

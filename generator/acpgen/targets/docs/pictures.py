@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from acpgen import ir
-from acpgen.diagnostics.markup import Markdown, html, identifier
+from acpgen.diagnostics.markup import Markdown, escape_html, make_identifier
 from acpgen.targets.docs.conversations import Conversation, ConversationMessage
 from acpgen.targets.docs.page_paths import Linker
-from acpgen.targets.docs.scenarios import sides
+from acpgen.targets.docs.scenarios import find_sides
 
 WIDTH: Final = 352
 """The width of a diagram that a phone with a width of 400 pixels shows unscaled."""
@@ -40,16 +40,19 @@ class Arrow:
     href: str = ""
 
 
-def picture_of_union(union: ir.TaggedUnion, linker: Linker) -> Markdown:
+def draw_union(union: ir.TaggedUnion, linker: Linker) -> Markdown:
     """Draw a union as a tree: its tag on top, a row for each variant and for the default and fallback branches."""
-    rows = [(_tag(variant.tag), variant.type, f"tag-{identifier(str(variant.tag))}") for variant in union.variants]
+    rows = [
+        (_write_tag(variant.tag), variant.type, f"tag-{make_identifier(str(variant.tag))}")
+        for variant in union.variants
+    ]
     dashed: set[int] = set()
     if union.default is not None:
         rows.append(("no known tag" if union.default_admits_unknown else "no tag", union.default, "unknown"))
     if union.fallback is not None:
         dashed.add(len(rows))
         rows.append(("any other", union.fallback, "unknown"))
-    parts = [_box(1, 1, union.name, f"discriminated by {union.tag}")]
+    parts = [_draw_box(1, 1, union.name, f"discriminated by {union.tag}")]
     for index, (tag, name, anchor) in enumerate(rows):
         y = 58 + index * _ROW
         line = ' stroke-dasharray="4 3"' if index in dashed else ""
@@ -57,28 +60,28 @@ def picture_of_union(union: ir.TaggedUnion, linker: Linker) -> Markdown:
             f'<path d="M16 {y - _ROW + 16 if index else 37}V{y + 16}H32" fill="none" stroke="currentColor"{line}/>'
         )
         parts.append(
-            f'<a href="{linker.href(linker.page, anchor)}"><rect x="32" y="{y}" width="{WIDTH - 33}" height="32" rx="4" '
+            f'<a href="{linker.make_href(linker.page, anchor)}"><rect x="32" y="{y}" width="{WIDTH - 33}" height="32" rx="4" '
             f'fill="currentColor" fill-opacity="0.06" stroke="currentColor" stroke-opacity="0.5"{line}/>'
-            f"{_text(42, y + 14, tag, bold=True)}{_text(42, y + 27, name, size=11)}</a>"
+            f"{_draw_text(42, y + 14, tag, bold=True)}{_draw_text(42, y + 27, name, size=11)}</a>"
         )
     pairs = ", ".join(f"{tag} is {name}" for tag, name, _ in rows)
     height = 58 + len(rows) * _ROW
-    return _svg(union.name, f"Variants of {union.name}", f"By {union.tag}: {pairs}.", height, parts, role="group")
+    return _write_svg(union.name, f"Variants of {union.name}", f"By {union.tag}: {pairs}.", height, parts, role="group")
 
 
-def conversation_svg(name: str, title: str, sides: tuple[str, str], arrows: Sequence[Arrow]) -> Markdown:
+def draw_messages(name: str, title: str, sides: tuple[str, str], arrows: Sequence[Arrow]) -> Markdown:
     """Draw messages from top to bottom between two sides."""
     left, right = 34, WIDTH - 34
-    height = 50 + sum(_arrow_height(arrow) for arrow in arrows)
+    height = 50 + sum(_measure_arrow(arrow) for arrow in arrows)
     parts = [
         f'<path d="M{x} 30V{height - 6}" stroke="currentColor" stroke-opacity="0.4" fill="none"/>'
         for x in (left, right)
     ]
-    parts += [_side(x, side) for x, side in ((left, sides[0]), (right, sides[1]))]
+    parts += [_draw_side(x, side) for x, side in ((left, sides[0]), (right, sides[1]))]
     y = 40
     lines: list[str] = []
     for arrow in arrows:
-        y += _arrow_height(arrow)
+        y += _measure_arrow(arrow)
         start, end, tip = (left, right, -7) if arrow.to == "right" else (right, left, 7)
         dash = ' stroke-dasharray="5 4"' if arrow.answer else ""
         elements = [
@@ -87,81 +90,84 @@ def conversation_svg(name: str, title: str, sides: tuple[str, str], arrows: Sequ
         ]
         above = y - 6
         if arrow.note:
-            elements.append(_text(WIDTH / 2, above, arrow.note, size=11, centred=True))
+            elements.append(_draw_text(WIDTH / 2, above, arrow.note, size=11, centred=True))
             above -= 14
-        elements.append(_text(WIDTH / 2, above, arrow.label, centred=True, bold=not arrow.answer))
+        elements.append(_draw_text(WIDTH / 2, above, arrow.label, centred=True, bold=not arrow.answer))
         parts += _wrap_in_link(arrow, y, elements) if arrow.href else elements
         receiver = sides[1] if arrow.to == "right" else sides[0]
         lines.append(f"{arrow.label}{f' ({arrow.note})' if arrow.note else ''} to the {receiver}")
     role = "group" if any(arrow.href for arrow in arrows) else "img"
-    return _svg(name, title, f"In this order: {'; '.join(lines)}.", height, parts, role)
+    return _write_svg(name, title, f"In this order: {'; '.join(lines)}.", height, parts, role)
 
 
-def sequence_diagram(sides: tuple[str, str], arrows: Sequence[Arrow]) -> Markdown:
+def write_mermaid(sides: tuple[str, str], arrows: Sequence[Arrow]) -> Markdown:
     """A Mermaid sequence diagram of messages between two sides."""
-    lines = [f"participant {name} as {_mermaid(side)}" for name, side in zip("ab", sides, strict=True)]
+    lines = [f"participant {name} as {_escape_mermaid(side)}" for name, side in zip("ab", sides, strict=True)]
     for arrow in arrows:
         ends = ("a", "b") if arrow.to == "right" else ("b", "a")
         note = f" ({arrow.note})" if arrow.note else ""
-        lines.append(f"{ends[0]}{'-->>' if arrow.answer else '->>'}{ends[1]}: {_mermaid(arrow.label + note)}")
+        lines.append(f"{ends[0]}{'-->>' if arrow.answer else '->>'}{ends[1]}: {_escape_mermaid(arrow.label + note)}")
     return Markdown("```mermaid\nsequenceDiagram\n" + "".join(f"    {line}\n" for line in lines) + "```")
 
 
-def _mermaid(text: str) -> str:
+def _escape_mermaid(text: str) -> str:
     """Escape text for Mermaid."""
     return _OBEYED.sub(lambda match: f"#{ord(match[0])};", text) or "#8203;"
 
 
 def _wrap_in_link(arrow: Arrow, y: float, elements: Sequence[str]) -> Sequence[str]:
     """Wrap an arrow in a link that covers the space between the two sides. The link consists only of identifiers and needs no escaping."""
-    height = _arrow_height(arrow)
+    height = _measure_arrow(arrow)
     area = f'<rect x="36" y="{y - height + 5}" width="{WIDTH - 72}" height="{height}" rx="4" fill="currentColor" fill-opacity="0"/>'
     return (f'<a href="{arrow.href}">{area}', *elements, "</a>")
 
 
-def _arrow_height(arrow: Arrow) -> int:
+def _measure_arrow(arrow: Arrow) -> int:
     return 42 if arrow.note else 28
 
 
-def _side(x: int, name: str) -> str:
+def _draw_side(x: int, name: str) -> str:
     return (
         f'<rect x="{x - 33}" y="4" width="66" height="26" rx="4" fill="currentColor" fill-opacity="0.1" stroke="currentColor"/>'
-        f"{_text(x, 21, name, centred=True, bold=True)}"
+        f"{_draw_text(x, 21, name, centred=True, bold=True)}"
     )
 
 
-def _box(x: int, y: int, title: str, below: str) -> str:
+def _draw_box(x: int, y: int, title: str, below: str) -> str:
     return (
         f'<rect x="{x}" y="{y}" width="{WIDTH - 2}" height="36" rx="4" fill="currentColor" fill-opacity="0.1" stroke="currentColor"/>'
-        f"{_text(x + 9, y + 16, title, bold=True)}{_text(x + 9, y + 30, below, size=11)}"
+        f"{_draw_text(x + 9, y + 16, title, bold=True)}{_draw_text(x + 9, y + 30, below, size=11)}"
     )
 
 
-def _text(x: float, y: float, text: str, *, size: int = 12, bold: bool = False, centred: bool = False) -> str:
+def _draw_text(x: float, y: float, text: str, *, size: int = 12, bold: bool = False, centred: bool = False) -> str:
     room = int((WIDTH - (20 if centred else x)) / (_LETTER * size / 12))
     visible_text = text if len(text) <= room else f"{text[: room - 1]}…"
     anchor = ' text-anchor="middle"' if centred else ""
     weight = ' font-weight="600"' if bold else ""
-    return f'<text x="{x:g}" y="{y:g}" font-size="{size}"{anchor}{weight}>{html(visible_text)}</text>'
+    return f'<text x="{x:g}" y="{y:g}" font-size="{size}"{anchor}{weight}>{escape_html(visible_text)}</text>'
 
 
-def _svg(name: str, title: str, description: str, height: int, parts: Sequence[str], role: str = "img") -> Markdown:
+def _write_svg(
+    name: str, title: str, description: str, height: int, parts: Sequence[str], role: str = "img"
+) -> Markdown:
     """The SVG in one line: an empty line would end the HTML block. With links inside, its role is not `img`."""
-    label = f"picture-{identifier(name)}"
+    label = f"picture-{make_identifier(name)}"
     inside = "".join(parts)
     return Markdown(
         f'<figure class="acp-picture"><svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
         f'height="{height}" role="{role}" aria-labelledby="{label}-title {label}-desc" font-family="ui-monospace, monospace" '
-        f'fill="currentColor"><title id="{label}-title">{html(title)}</title><desc id="{label}-desc">{html(description)}</desc>'
+        f'fill="currentColor"><title id="{label}-title">{escape_html(title)}</title>'
+        f'<desc id="{label}-desc">{escape_html(description)}</desc>'
         f"{inside}</svg></figure>"
     )
 
 
-def _tag(tag: str | int | float | bool) -> str:
+def _write_tag(tag: str | int | float | bool) -> str:
     return str(tag).lower() if isinstance(tag, bool) else str(tag)
 
 
-def picture(protocol: ir.Protocol, conversation: Conversation, linker: Linker, *, for_site: bool) -> Markdown:
+def draw_conversation(protocol: ir.Protocol, conversation: Conversation, linker: Linker, *, for_site: bool) -> Markdown:
     """Draw a conversation from top to bottom; on a site, each arrow links to its message."""
     scenario = conversation.scenario
     return _draw(
@@ -173,7 +179,7 @@ def draw_around(
     protocol: ir.Protocol, conversation: Conversation, method: str, linker: Linker, *, for_site: bool
 ) -> Markdown:
     """Draw the part of a conversation from `AROUND` messages before the first message of a method to `AROUND` after its response."""
-    mine = [place for place, spoken in enumerate(conversation.messages) if spoken.step.method.name == method]
+    mine = [place for place, message in enumerate(conversation.messages) if message.step.method.name == method]
     answer = next((place for place in mine if conversation.messages[place].step.is_answer), mine[0])
     excerpt = conversation.messages[max(0, mine[0] - AROUND) : max(answer, mine[0]) + AROUND + 1]
     title = f"Before and after {method}"
@@ -191,16 +197,16 @@ def _draw(
     *,
     for_site: bool,
 ) -> Markdown:
-    both = sides(protocol)
+    both = find_sides(protocol)
     assert both is not None
     page = linker.paths.conversations[conversation.scenario.name]
-    arrows = [_arrow(spoken, both, linker.href(page, spoken.anchor)) for spoken in messages]
-    return conversation_svg(name, title, both, arrows) if for_site else sequence_diagram(both, arrows)
+    arrows = [_make_arrow(message, both, linker.make_href(page, message.anchor)) for message in messages]
+    return draw_messages(name, title, both, arrows) if for_site else write_mermaid(both, arrows)
 
 
-def _arrow(spoken: ConversationMessage, both: tuple[str, str], href: str) -> Arrow:
-    to: Literal["left", "right"] = "right" if spoken.receiver == both[1] else "left"
-    if not spoken.step.is_answer:
-        return Arrow(spoken.step.method.name, to, note=spoken.note, href=href)
-    label = f"response: {spoken.note}" if spoken.note else "response"
+def _make_arrow(message: ConversationMessage, both: tuple[str, str], href: str) -> Arrow:
+    to: Literal["left", "right"] = "right" if message.receiver == both[1] else "left"
+    if not message.step.is_answer:
+        return Arrow(message.step.method.name, to, note=message.note, href=href)
+    label = f"response: {message.note}" if message.note else "response"
     return Arrow(label, to, answer=True, href=href)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from acpgen import ir
-from acpgen.resources import templates
+from acpgen.resources import locate_templates
 
 _MESSAGE: Final = re.compile(r"(?P<method>[^#<>=]+)(?P<way>[<>]?)(?:#(?P<tag>[^=]+))?(?:=(?P<word>.+))?")
 
@@ -45,12 +45,12 @@ class Scenario:
         return tuple(dict.fromkeys(step.method.name for step in self.steps))
 
 
-def scenarios(protocol: ir.Protocol) -> tuple[Scenario, ...]:
+def list_scenarios(protocol: ir.Protocol) -> tuple[Scenario, ...]:
     """The conversations that a protocol has; empty if it has no agent or server."""
-    return tuple(_plans(protocol)) if sides(protocol) is not None else ()
+    return tuple(_plan_scenarios(protocol)) if find_sides(protocol) is not None else ()
 
 
-def sides(protocol: ir.Protocol) -> tuple[str, str] | None:
+def find_sides(protocol: ir.Protocol) -> tuple[str, str] | None:
     """The left side, which begins the conversation, and the right one; `None` without agent or server."""
     others = [side for side in protocol.sides if side in ("agent", "server")]
     return ("client", others[0]) if others else None
@@ -58,39 +58,39 @@ def sides(protocol: ir.Protocol) -> tuple[str, str] | None:
 
 def has_message(protocol: ir.Protocol, message: str) -> bool:
     """Whether the protocol has the method of a planned message, and the variant in it."""
-    return _step(protocol, message) is not None
+    return _find_step(protocol, message) is not None
 
 
-def _plans(protocol: ir.Protocol) -> Iterator[Scenario]:
+def _plan_scenarios(protocol: ir.Protocol) -> Iterator[Scenario]:
     for row in _read():
         if ("needs" in row and not has_message(protocol, row["needs"])) or (
             "lacks" in row and has_message(protocol, row["lacks"])
         ):
             continue
-        steps = tuple(step for message in row["messages"] if (step := _step(protocol, message)) is not None)
+        steps = tuple(step for message in row["messages"] if (step := _find_step(protocol, message)) is not None)
         if len(steps) >= max(2, len(row["messages"]) // 2):
             yield Scenario(row["name"], row["title"], row["about"], steps)
 
 
 @cache
 def _read() -> Sequence[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads((Path(templates()) / "docs" / "scenarios.json").read_text("utf-8"))
+    rows: list[dict[str, Any]] = json.loads((Path(locate_templates()) / "docs" / "scenarios.json").read_text("utf-8"))
     return rows
 
 
-def _step(protocol: ir.Protocol, message: str) -> ScenarioMessage | None:
+def _find_step(protocol: ir.Protocol, message: str) -> ScenarioMessage | None:
     match = _MESSAGE.fullmatch(message)
     assert match is not None, message
     method = next((method for method in protocol.methods if method.name == match["method"]), None)
     is_answer = match["way"] == "<"
     if method is None or (is_answer and method.kind == "notification"):
         return None
-    if match["tag"] and match["tag"] not in {str(tag) for tag in _tags(protocol, method.params or "")}:
+    if match["tag"] and match["tag"] not in {str(tag) for tag in _list_tags(protocol, method.params or "")}:
         return None
     return ScenarioMessage(method, is_answer, tuple(filter(None, (match["tag"], *(match["word"] or "").split("=")))))
 
 
-def _tags(protocol: ir.Protocol, params: str) -> Iterator[str | int | float | bool]:
+def _list_tags(protocol: ir.Protocol, params: str) -> Iterator[str | int | float | bool]:
     """Yield the tags of the unions that are the type of a field of the params."""
     record = protocol.definitions.get(params)
     for field in record.fields if isinstance(record, ir.Record) else ():

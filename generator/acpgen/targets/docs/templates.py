@@ -14,9 +14,9 @@ from jinja2.bccache import Bucket
 
 from acpgen.diagnostics import markup
 from acpgen.diagnostics.markup import Markdown
-from acpgen.files.cache import Cache, hash_own_code, key_of
+from acpgen.files.cache import Cache, hash_own_code, make_key
 from acpgen.input.step_budget import spend
-from acpgen.resources import templates
+from acpgen.resources import locate_templates
 from acpgen.targets.docs import codes, page_notes, page_paths, pictures, type_text, views
 
 _STEPS_A_PAGE: Final = 60
@@ -27,24 +27,24 @@ def lay_out(template: str, **values: Any) -> str:
     """Render a page from a template and these values."""
     spend(_STEPS_A_PAGE)
     name = template if "." in template else f"{template}.md"
-    return _tidy(environment().get_template(f"{name}.jinja2").render(**values))
+    return _tidy(make_environment().get_template(f"{name}.jinja2").render(**values))
 
 
-def relative(here: str, page: str) -> Markdown:
+def relativize(here: str, page: str) -> Markdown:
     """The link from one page to another."""
     return Markdown(posixpath.relpath(page, posixpath.dirname(here) or "."))
 
 
-def html(text: str) -> Markdown:
+def escape_html(text: str) -> Markdown:
     """Escaped HTML that the page contains unchanged."""
-    return Markdown(markup.html(text))
+    return Markdown(markup.escape_html(text))
 
 
 @cache
-def environment() -> Environment:
+def make_environment() -> Environment:
     """The Jinja environment for `templates/docs`, with the functions that templates may call."""
     jinja_environment = Environment(
-        loader=FileSystemLoader(templates() / "docs"),
+        loader=FileSystemLoader(locate_templates() / "docs"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -54,7 +54,7 @@ def environment() -> Environment:
     )
     for module in (markup, codes, page_notes, page_paths, pictures, type_text, views):
         jinja_environment.globals.update((name, each) for name, each in vars(module).items() if isfunction(each))
-    functions: dict[str, Callable[..., Markdown]] = {"relative": relative, "html": html}
+    functions: dict[str, Callable[..., Markdown]] = {"relativize": relativize, "escape_html": escape_html}
     jinja_environment.globals.update(functions)
     return jinja_environment
 
@@ -66,20 +66,20 @@ class _Compiled(BytecodeCache):
         self._cache: Final = cache
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        bytecode = self._cache.find(self._key(bucket))
+        bytecode = self._cache.find(self._make_key(bucket))
         if isinstance(bytecode, str):
             bucket.bytecode_from_string(base64.b64decode(bytecode))
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        self._cache.keep(self._key(bucket), base64.b64encode(bucket.bytecode_to_string()).decode())
+        self._cache.keep(self._make_key(bucket), base64.b64encode(bucket.bytecode_to_string()).decode())
 
-    def _key(self, bucket: Bucket) -> str:
-        return key_of("template", hash_own_code().digest, bucket.key, bucket.checksum)
+    def _make_key(self, bucket: Bucket) -> str:
+        return make_key("template", hash_own_code().digest, bucket.key, bucket.checksum)
 
 
 def use_compiled(cache: Cache) -> None:
     """Take compiled templates from a cache, and keep there those that are compiled now."""
-    environment().bytecode_cache = None if cache.folder is None else _Compiled(cache)
+    make_environment().bytecode_cache = None if cache.folder is None else _Compiled(cache)
 
 
 def _tidy(page: str) -> str:

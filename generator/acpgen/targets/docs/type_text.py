@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from acpgen import ir
-from acpgen.diagnostics.markup import Markdown, code, prose, value
+from acpgen.diagnostics.markup import Markdown, write_code, write_prose, write_value
 from acpgen.input.numbers import dumps
 from acpgen.targets.docs.page_paths import Linker, join_markdown
 
@@ -23,11 +23,11 @@ def describe_type(type_: ir.Type, linker: Linker) -> Markdown:
         case ir.Boolean():
             return Markdown("boolean")
         case ir.Number():
-            return Markdown(f"{_noun(type_)}{_format(type_.format)}")
+            return Markdown(f"{_name_number(type_)}{_describe_format(type_.format)}")
         case ir.String():
-            return Markdown(f"string{_format(type_.format)}")
+            return Markdown(f"string{_describe_format(type_.format)}")
         case ir.Constant():
-            return join_markdown(map(value, type_.values), " or ")
+            return join_markdown(map(write_value, type_.values), " or ")
         case ir.Array():
             return Markdown(f"array of {describe_type(type_.items, linker)}")
         case ir.Tuple():
@@ -41,7 +41,7 @@ def describe_type(type_: ir.Type, linker: Linker) -> Markdown:
         case ir.Map():
             return Markdown(f"object whose values are each: {describe_type(type_.values, linker)}")
         case ir.Ref():
-            return linker.type(type_.name)
+            return linker.link_type(type_.name)
         case ir.AnyOf():
             between = ", or " if any(map(_is_long, type_.types)) else " or "
             return join_markdown((describe_type(member, linker) for member in type_.types), between)
@@ -71,7 +71,7 @@ def describe_type_as_text(type_: ir.Type) -> str:
         case ir.AnyOf():
             return " or ".join(map(describe_type_as_text, type_.types))
         case ir.Number():
-            return f"{_noun(type_)}{_describe_constraints(type_)}"
+            return f"{_name_number(type_)}{_describe_constraints(type_)}"
         case ir.Anything() | ir.Nothing():
             return "any value" if isinstance(type_, ir.Anything) else "no value"
         case ir.String() | ir.Boolean() | ir.Null():
@@ -80,76 +80,76 @@ def describe_type_as_text(type_: ir.Type) -> str:
             assert_never(type_)
 
 
-def _noun(type_: ir.Number) -> str:
+def _name_number(type_: ir.Number) -> str:
     noun = "integer" if type_.integer else "number"
     return f"{noun} written without a fraction" if type_.without_fraction else noun
 
 
 def _describe_constraints(type_: ir.Type) -> str:
-    phrases = [text for text in constraint_texts(type_) if text]
+    phrases = [text for text in list_constraint_texts(type_) if text]
     return f" ({'; '.join(phrases)})" if phrases else ""
 
 
-def constraints(type_: ir.Type) -> Iterator[Markdown]:
+def list_constraints(type_: ir.Type) -> Iterator[Markdown]:
     """Yield a phrase for each constraint of a type, its entries and its members."""
-    for text in constraint_texts(type_):
-        yield prose(text)
+    for text in list_constraint_texts(type_):
+        yield write_prose(text)
     match type_:
         case ir.Array():
-            yield from (Markdown(f"each entry: {text}") for text in constraints(type_.items))
+            yield from (Markdown(f"each entry: {text}") for text in list_constraints(type_.items))
         case ir.Tuple():
             for index, one in enumerate(type_.first, 1):
-                yield from (Markdown(f"entry {index}: {text}") for text in constraints(one))
-            yield from (Markdown(f"each entry after them: {text}") for text in constraints(type_.rest))
+                yield from (Markdown(f"entry {index}: {text}") for text in list_constraints(one))
+            yield from (Markdown(f"each entry after them: {text}") for text in list_constraints(type_.rest))
         case ir.Map():
-            yield from (Markdown(f"each value: {text}") for text in constraints(type_.values))
+            yield from (Markdown(f"each value: {text}") for text in list_constraints(type_.values))
         case ir.AnyOf():
             for member in type_.types:
-                yield from constraints(member)
+                yield from list_constraints(member)
         case _:
             pass
 
 
-def constraint_texts(type_: ir.Type) -> Iterator[str]:
+def list_constraint_texts(type_: ir.Type) -> Iterator[str]:
     """Yield the constraints of a type itself as plain text, patterns in backticks."""
     match type_:
         case ir.Number():
-            yield from _range(type_)
+            yield from _describe_range(type_)
         case ir.String():
-            yield from _length(type_.min_length, type_.max_length, "character")
+            yield from _describe_length(type_.min_length, type_.max_length, "character")
             if type_.pattern is not None:
                 yield f"matches `{type_.pattern}`" if "`" not in type_.pattern else f"matches {type_.pattern}"
             if type_.encoding is not None:
                 yield f"encoded as {type_.encoding}"
         case ir.Array():
-            yield from _length(type_.min_items, type_.max_items, "entry", "entries")
+            yield from _describe_length(type_.min_items, type_.max_items, "entry", "entries")
             if type_.unique:
                 yield "no entry twice"
         case ir.Tuple():
             if type_.rest != ir.Nothing():
                 least = type_.min_items if (type_.min_items or 0) > len(type_.first) else None
-                yield from _length(least, type_.max_items, "entry", "entries")
+                yield from _describe_length(least, type_.max_items, "entry", "entries")
             if type_.unique:
                 yield "no entry twice"
         case _:
             pass
 
 
-def references(type_: ir.Type) -> Iterator[str]:
+def list_type_references(type_: ir.Type) -> Iterator[str]:
     """Yield the definitions to which a type refers."""
     match type_:
         case ir.Ref():
             yield type_.name
         case ir.Array():
-            yield from references(type_.items)
+            yield from list_type_references(type_.items)
         case ir.Tuple():
             for member in (*type_.first, type_.rest):
-                yield from references(member)
+                yield from list_type_references(member)
         case ir.Map():
-            yield from references(type_.values)
+            yield from list_type_references(type_.values)
         case ir.AnyOf():
             for member in type_.types:
-                yield from references(member)
+                yield from list_type_references(member)
         case _:
             pass
 
@@ -172,7 +172,7 @@ def admits_null(type_: ir.Type, protocol: ir.Protocol, through: frozenset[str] =
             return False
 
 
-def _range(number: ir.Number) -> Iterator[str]:
+def _describe_range(number: ir.Number) -> Iterator[str]:
     if number.minimum is not None:
         yield f"at least {number.minimum}"
     if number.exclusive_minimum is not None:
@@ -185,7 +185,7 @@ def _range(number: ir.Number) -> Iterator[str]:
         yield f"a multiple of {number.multiple_of}"
 
 
-def _length(least: int | None, most: int | None, noun: str, nouns: str | None = None) -> Iterator[str]:
+def _describe_length(least: int | None, most: int | None, noun: str, nouns: str | None = None) -> Iterator[str]:
     many = nouns or f"{noun}s"
     if least is not None and least == most:
         yield f"exactly {least} {noun if least == 1 else many}"
@@ -196,5 +196,5 @@ def _length(least: int | None, most: int | None, noun: str, nouns: str | None = 
         yield f"at most {most} {noun if most == 1 else many}"
 
 
-def _format(name: str | None) -> str:
-    return f" ({code(name)})" if name else ""
+def _describe_format(name: str | None) -> str:
+    return f" ({write_code(name)})" if name else ""

@@ -7,7 +7,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.input.numbers import dumps
-from acpgen.naming.identifiers import javascript_key
+from acpgen.naming.identifiers import make_javascript_key
 from acpgen.targets.docs.examples import Examples
 from acpgen.targets.docs.page_notes import Origins
 
@@ -57,7 +57,7 @@ def write_sdk_example(protocol: ir.Protocol, method: ir.Method, examples: Exampl
     names = [name for name in (method.params, method.result) if name is not None]
     if not origins.typescript or method.name in origins.methods or len(senders) > 1 or method.params is None:
         return None
-    if any(javascript_key(name) != name for name in (module, *names)):
+    if any(make_javascript_key(name) != name for name in (module, *names)):
         return None
     shared_examples = [_find_shared_examples(name, examples, origins) for name in names]
     if not all(shared_examples) or (method.kind == "request" and method.result is None):
@@ -91,7 +91,7 @@ def find_source(value: ir.JSON, indent: int = 0) -> str:
     """A JSON value as a TypeScript expression."""
     inner, outer = " " * (indent + 2), " " * indent
     if isinstance(value, Mapping) and value:
-        lines = [f"{inner}{javascript_key(key)}: {find_source(each, indent + 2)}," for key, each in value.items()]
+        lines = [f"{inner}{make_javascript_key(key)}: {find_source(each, indent + 2)}," for key, each in value.items()]
         return "\n".join(("{", *lines, f"{outer}}}"))
     if isinstance(value, list) and value:
         lines = [f"{inner}{find_source(each, indent + 2)}," for each in value]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, assert_never
 
 from acpgen import ir
-from acpgen.targets.docs.type_text import references
+from acpgen.targets.docs.type_text import list_type_references
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ def find_usages(protocol: ir.Protocol) -> Mapping[str, tuple[Usage, ...]]:
         if method.result is not None:
             usages[method.result][Usage("result", method.name)] = None
     for definition in protocol.definitions.values():
-        for name, use in _uses_in(protocol, definition):
+        for name, use in _list_uses(protocol, definition):
             usages[name][use] = None
     return {name: tuple(rows) for name, rows in usages.items()}
 
@@ -38,7 +38,7 @@ def find_usages(protocol: ir.Protocol) -> Mapping[str, tuple[Usage, ...]]:
 def find_capability_usages(protocol: ir.Protocol) -> Mapping[str, tuple[Usage, ...]]:
     """The usages of each capability, by side and path, in alphabetical order."""
     usages: dict[str, list[Usage]] = {}
-    for path, gate in _gates(protocol):
+    for path, gate in _list_gates(protocol):
         if gate not in usages.setdefault(path, []):
             usages[path].append(gate)
     return {path: tuple(usages[path]) for path in sorted(usages)}
@@ -49,19 +49,19 @@ def list_references(definition: ir.Definition) -> Iterator[str]:
     match definition:
         case ir.Record():
             for member in definition.fields:
-                yield from references(member.type)
+                yield from list_type_references(member.type)
         case ir.TaggedUnion():
             yield from (variant.type for variant in definition.variants)
             yield from (definition.default,) if definition.default is not None else ()
         case ir.Alias():
-            yield from references(definition.type)
+            yield from list_type_references(definition.type)
         case ir.Enum():
             pass
         case _:
             assert_never(definition)
 
 
-def reachable_types(protocol: ir.Protocol, names: Iterable[str]) -> Iterator[str]:
+def list_reachable_types(protocol: ir.Protocol, names: Iterable[str]) -> Iterator[str]:
     """Yield these types and all types reachable from them."""
     visited = dict.fromkeys(names)
     pending = [*visited]
@@ -73,12 +73,12 @@ def reachable_types(protocol: ir.Protocol, names: Iterable[str]) -> Iterator[str
         pending += new
 
 
-def _uses_in(protocol: ir.Protocol, definition: ir.Definition) -> Iterator[tuple[str, Usage]]:
+def _list_uses(protocol: ir.Protocol, definition: ir.Definition) -> Iterator[tuple[str, Usage]]:
     match definition:
         case ir.Record():
             for field in definition.fields:
                 if field.owner in ("", definition.name) or field.owner not in protocol.definitions:
-                    for name in references(field.type):
+                    for name in list_type_references(field.type):
                         yield name, Usage("field", definition.name, field.name)
         case ir.TaggedUnion():
             for variant in definition.variants:
@@ -92,13 +92,13 @@ def _uses_in(protocol: ir.Protocol, definition: ir.Definition) -> Iterator[tuple
         case ir.Enum():
             pass
         case ir.Alias():
-            for name in references(definition.type):
+            for name in list_type_references(definition.type):
                 yield name, Usage("type", definition.name)
         case _:
             assert_never(definition)
 
 
-def _gates(protocol: ir.Protocol) -> Iterator[tuple[str, Usage]]:
+def _list_gates(protocol: ir.Protocol) -> Iterator[tuple[str, Usage]]:
     for method in protocol.methods:
         if method.capability is not None:
             yield method.capability, Usage("method", method.name)

@@ -10,13 +10,13 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.diagnostics.markup import Markdown, prose, write_code_block
+from acpgen.diagnostics.markup import Markdown, write_code_block, write_prose
 from acpgen.errors import Fault
 from acpgen.input.walk import is_object
 from acpgen.meaning import envelopes
 from acpgen.meaning.unenforced import find_unchecked
 from acpgen.naming.identifiers import class_names
-from acpgen.targets.docs.codes import ErrorCode, error_codes, methods_of_codes
+from acpgen.targets.docs.codes import ErrorCode, group_methods_by_code, list_error_codes
 from acpgen.targets.docs.conversations import Conversation, ConversationMessage, find_conversations
 from acpgen.targets.docs.examples import Examples
 from acpgen.targets.docs.leniency import is_told
@@ -24,10 +24,10 @@ from acpgen.targets.docs.page_notes import Availability, Origins, RequirementNot
 from acpgen.targets.docs.page_paths import CAPABILITIES, ERRORS, INDEX, MESSAGES, METHODS, TYPES, Linker, PagePaths
 from acpgen.targets.docs.scenarios import Scenario
 from acpgen.targets.docs.templates import lay_out
-from acpgen.targets.docs.type_text import references
+from acpgen.targets.docs.type_text import list_type_references
 from acpgen.targets.docs.typescript import write_bindings_example, write_sdk_example
-from acpgen.targets.docs.usages import Usage, find_capability_usages, find_usages, list_references, reachable_types
-from acpgen.targets.docs.views import metadata
+from acpgen.targets.docs.usages import Usage, find_capability_usages, find_usages, list_reachable_types, list_references
+from acpgen.targets.docs.views import find_metadata
 
 _EITHER: Final = ("both", "protocol")
 """The values of a method's side that mean either side."""
@@ -130,7 +130,7 @@ class VersionDocs:
         """The types that pages of methods show in full, each with the last such method."""
         methods: dict[str, str] = {}
         for method in self.protocol.methods:
-            names = _payload(method)
+            names = _list_payload(method)
             below = (each.name for name in names for each, _ in self._walk_types(name, {*names}))
             methods |= dict.fromkeys((*names, *below), method.name)
         return methods
@@ -158,16 +158,16 @@ class VersionDocs:
             other_versions=others,
         )
 
-    def outlines(self) -> Iterator[Outline]:
+    def list_outlines(self) -> Iterator[Outline]:
         """Yield the pages in the order of the navigation."""
         paths, definitions = self.paths, self.protocol.definitions
         at = {method.name: method.at for method in self.protocol.methods}
         yield Outline(INDEX, "index", {}, ("Overview",))
         yield Outline(METHODS, "methods", {}, ("Methods", "All methods"))
         for name, path in sorted(paths.methods.items()):
-            yield Outline(path, "method", self._method(name), ("Methods", name), at[name])
+            yield Outline(path, "method", self._describe_method(name), ("Methods", name), at[name])
         yield Outline(TYPES, "types", {}, ("Types", "All types"))
-        for title, area in sorted((area_title(self.bundle, area), area) for area in paths.areas):
+        for title, area in sorted((name_area(self.bundle, area), area) for area in paths.areas):
             yield Outline(paths.areas[area], "area", {"area": area}, ("Types", title, "Overview"))
             for name in sorted(name for name in definitions if paths.area_of[name] == area):
                 values = {"definition": definitions[name]}
@@ -178,16 +178,16 @@ class VersionDocs:
         rows = {"rows": find_capability_usages(self.protocol)}
         yield Outline(CAPABILITIES, "capabilities", rows, ("Capabilities",))
         yield Outline(ERRORS, "errors", describe_errors(self.protocol), ("Error codes",))
-        messages = {**self._messages(), **describe_messages(self.protocol)}
+        messages = {**self._make_messages(), **describe_messages(self.protocol)}
         yield Outline(MESSAGES, "messages", messages, ("Messages",))
 
-    def _method(self, name: str) -> dict[str, Any]:
+    def _describe_method(self, name: str) -> dict[str, Any]:
         """The values for the page of the methods of one name. Each type is shown in full once."""
-        definitions, meta = self.protocol.definitions, metadata(self.protocol)
+        definitions, meta = self.protocol.definitions, find_metadata(self.protocol)
         parts: list[dict[str, Any]] = []
         shown: set[str] = set()
         for method in (method for method in self.protocol.methods if method.name == name):
-            names = _payload(method)
+            names = _list_payload(method)
             anchored = {*names} - shown
             shown.update(names)
             in_params, in_result = ([*self._walk_types(each, shown)] for each in (method.params, method.result))
@@ -203,7 +203,7 @@ class VersionDocs:
                     "in_result": in_result,
                     "related": [each for each in related if each not in shown and definitions[each] is not meta],
                     "area": self.paths.area_of[names[0]] if names else None,
-                    "reachable": tuple(reachable_types(self.protocol, names)),
+                    "reachable": tuple(list_reachable_types(self.protocol, names)),
                 }
             )
         return {"name": name, "parts": parts, "shown": frozenset(shown)}
@@ -226,28 +226,34 @@ class VersionDocs:
         for other in list_references(definitions[name]):
             definition = definitions[other]
             if isinstance(definition, ir.Alias):
-                yield from (each for each in references(definition.type) if not isinstance(definitions[each], ir.Alias))
+                yield from (
+                    each
+                    for each in list_type_references(definition.type)
+                    if not isinstance(definitions[each], ir.Alias)
+                )
             else:
                 yield other
 
-    def _messages(self) -> dict[str, Any]:
+    def _make_messages(self) -> dict[str, Any]:
         """Examples of a request, its responses, and a notification."""
         request = next((m for m in self.protocol.methods if m.kind == "request" and m.name != "initialize"), None)
         notification = next((m for m in self.protocol.methods if m.kind == "notification"), None)
-        codes = error_codes(self.protocol) if self.protocol.envelope != "dap" else ()
+        codes = list_error_codes(self.protocol) if self.protocol.envelope != "dap" else ()
         failure: ErrorCode | None = next((c for c in codes if c.code == -32602), None)
         return {
-            "request": self.request(request) if request else None,
-            "response": self.response(request) if request else None,
-            "notification": self.request(notification) if notification else None,
-            "failure": envelopes.failure(self.protocol.envelope, request, {"code": -32602, "message": failure.title})
+            "request": self.make_request(request) if request else None,
+            "response": self.make_response(request) if request else None,
+            "notification": self.make_request(notification) if notification else None,
+            "failure": envelopes.make_failure(
+                self.protocol.envelope, request, {"code": -32602, "message": failure.title}
+            )
             if failure
             else None,
         }
 
     # --- parts -----------------------------------------------------------------------------------------------------
 
-    def request(self, method: ir.Method) -> dict[str, ir.JSON] | None:
+    def make_request(self, method: ir.Method) -> dict[str, ir.JSON] | None:
         """A whole message with the first example of the params; `None` if there is no example."""
         params_examples = self.examples.get(method.params or "", ())
         if method.params is not None and not params_examples:
@@ -258,9 +264,9 @@ class VersionDocs:
             )
         }
 
-    def samples(self, method: ir.Method) -> Iterator[tuple[str, Markdown]]:
+    def list_samples(self, method: ir.Method) -> Iterator[tuple[str, Markdown]]:
         """Yield the example in each language, after the name of the language or SDK."""
-        request, results = self.request(method), self.examples.get(method.result or "", ())
+        request, results = self.make_request(method), self.examples.get(method.result or "", ())
         result = results[0] if results else None
         if request is not None and self.snippets is not None:
             source = self.snippets(method, request, result)
@@ -273,20 +279,20 @@ class VersionDocs:
         if sdk is not None:
             yield "TypeScript (official SDK)", write_code_block(sdk, "typescript")
 
-    def response(self, method: ir.Method) -> ir.JSON | None:
+    def make_response(self, method: ir.Method) -> ir.JSON | None:
         result_examples = self.examples.get(method.result or "", ())
         if method.kind != "request" or not result_examples:
             return None
         return {**envelopes.answer(self.protocol.envelope, method, result_examples[0])}
 
-    def by_side(self) -> list[tuple[str, list[ir.Method]]]:
+    def group_methods(self) -> list[tuple[str, list[ir.Method]]]:
         """The methods, grouped by the side that handles them."""
         groups: dict[str, list[ir.Method]] = {}
         for method in self.protocol.methods:
-            groups.setdefault(f"Handled by {self.handler(method)}", []).append(method)
+            groups.setdefault(f"Handled by {self.name_handler(method)}", []).append(method)
         return list(groups.items())
 
-    def by_kind(self, area: str | None = None) -> list[tuple[str, list[ir.Definition]]]:
+    def group_types(self, area: str | None = None) -> list[tuple[str, list[ir.Definition]]]:
         """The types of the protocol or of an area, grouped by kind."""
         heads = {ir.TaggedUnion: "Unions", ir.Enum: "Enumerations", ir.Record: "Objects", ir.Alias: "Other types"}
         every = self.protocol.definitions.items()
@@ -297,11 +303,11 @@ class VersionDocs:
     def describe_area(self, area: str) -> tuple[str, str]:
         return describe_area(self.bundle, area)
 
-    def methods_in(self, area: str) -> list[ir.Method]:
+    def list_methods(self, area: str) -> list[ir.Method]:
         """The methods whose params, or result if they have no params, are defined in an area."""
         return [m for m in self.protocol.methods if self.paths.area_of.get(m.params or m.result or "") == area]
 
-    def conversations_of(self, methods: Iterable[ir.Method]) -> list[tuple[Conversation, ConversationMessage]]:
+    def list_conversations(self, methods: Iterable[ir.Method]) -> list[tuple[Conversation, ConversationMessage]]:
         """The conversations that contain any of these methods, each with the first message of one of them."""
         first_messages = (
             (each, next(filter(None, (each.find_first(method.name) for method in methods)), None))
@@ -309,33 +315,36 @@ class VersionDocs:
         )
         return [(each, first) for each, first in first_messages if first is not None]
 
-    def area_link(self, area: str, linker: Linker) -> Markdown:
-        return linker.link(prose(area_title(self.bundle, area)), self.paths.areas[area])
+    def link_area(self, area: str, linker: Linker) -> Markdown:
+        return linker.link(write_prose(name_area(self.bundle, area)), self.paths.areas[area])
 
-    def conversation_link(self, scenario: Scenario, linker: Linker, anchor: str = "") -> Markdown:
-        return linker.link(prose(scenario.title), self.paths.conversations[scenario.name], anchor)
+    def link_conversation(self, scenario: Scenario, linker: Linker, anchor: str = "") -> Markdown:
+        return linker.link(write_prose(scenario.title), self.paths.conversations[scenario.name], anchor)
 
-    def patterns(self, name: str) -> tuple[str, ...]:
+    def list_patterns(self, name: str) -> tuple[str, ...]:
         """The name patterns of an object's further fields, if it admits no others."""
         schema = self.bundle.definitions.get(name, {})
         return tuple(schema.get("patternProperties", ())) if schema.get("additionalProperties") is False else ()
 
-    def handler(self, method: ir.Method) -> str:
+    def name_handler(self, method: ir.Method) -> str:
         return "either side" if method.side in _EITHER else f"the {method.side}"
 
-    def sender(self, method: ir.Method) -> str:
+    def name_sender(self, method: ir.Method) -> str:
         if method.side in _EITHER:
             return "either side"
         others = [side for side in self.protocol.sides if side not in (method.side, "proxy")]
         return f"the {others[0]}" if len(others) == 1 else "the other side"
 
-    def capability_docs(self) -> dict[str, str]:
+    def describe_capabilities(self) -> dict[str, str]:
         """The schema's description of each capability, by path; empty if the path cannot be resolved."""
         start = {
             side: name
             for method in self.protocol.methods
             if method.name == "initialize"
-            for side, name in ((method.side, method.result), (self.sender(method).removeprefix("the "), method.params))
+            for side, name in (
+                (method.side, method.result),
+                (self.name_sender(method).removeprefix("the "), method.params),
+            )
             if name is not None
         }
         docs_by_path: dict[str, str] = {}
@@ -347,13 +356,13 @@ class VersionDocs:
                 record = self.protocol.definitions.get(at or "")
                 fields = record.fields if isinstance(record, ir.Record) else ()
                 member = next((one for one in fields if one.name == key), None)
-                at = next(references(member.type), None) if member is not None else None
+                at = next(list_type_references(member.type), None) if member is not None else None
                 doc = member.doc if member is not None else ""
             docs_by_path[path] = doc
         return docs_by_path
 
 
-def _payload(method: ir.Method) -> list[str]:
+def _list_payload(method: ir.Method) -> list[str]:
     """The types of the params and the result of a method."""
     return [name for name in (method.params, method.result) if name is not None]
 
@@ -362,11 +371,11 @@ def describe_area(bundle: Bundle, area: str) -> tuple[str, str]:
     """Title and description of an area, in plain text."""
     for path, (_, doc) in bundle.files.items():
         if posixpath.basename(path).removesuffix(".json") == area:
-            return bundle.title(path) or area, doc
+            return bundle.get_title(path) or area, doc
     return area, ""
 
 
-def area_title(bundle: Bundle, area: str) -> str:
+def name_area(bundle: Bundle, area: str) -> str:
     """The title of a source file, in plain text."""
     return describe_area(bundle, area)[0]
 
@@ -376,7 +385,7 @@ def describe_messages(protocol: ir.Protocol) -> dict[str, Any]:
     return {
         "request_id": protocol.definitions.get("RequestId"),
         "cancel": next((m.name for m in protocol.methods if m.name == "$/cancel_request"), None),
-        "meta": metadata(protocol),
+        "meta": find_metadata(protocol),
         "is_lenient": is_told(protocol),
         "never_batched": [m.name for m in protocol.methods if m.batch == "never"],
     }
@@ -385,7 +394,7 @@ def describe_messages(protocol: ir.Protocol) -> dict[str, Any]:
 def describe_errors(protocol: ir.Protocol) -> dict[str, Any]:
     """The values for the page of error codes, without examples."""
     return {
-        "codes": error_codes(protocol),
-        "named": methods_of_codes(protocol),
+        "codes": list_error_codes(protocol),
+        "named": group_methods_by_code(protocol),
         "error": protocol.definitions.get("Error"),
     }

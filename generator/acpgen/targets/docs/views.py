@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, assert_never
 
 from acpgen import ir
-from acpgen.diagnostics.markup import Markdown, code, identifier, prose, sentences, value
-from acpgen.targets.docs.leniency import leniency
+from acpgen.diagnostics.markup import Markdown, make_identifier, split_sentences, write_code, write_prose, write_value
+from acpgen.targets.docs.leniency import describe_leniency
 from acpgen.targets.docs.page_paths import Linker, join_markdown
-from acpgen.targets.docs.type_text import admits_null, constraints, references
+from acpgen.targets.docs.type_text import admits_null, list_constraints, list_type_references
 from acpgen.targets.docs.usages import Usage
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ KEPT_BESIDE_DEFAULT: Final = (
 KNOWN_IS_STRICT: Final = "A known tag with a body that does not fit is an error, never an unknown variant."
 
 
-def kind_phrase(definition: ir.Definition) -> str:
+def describe_kind(definition: ir.Definition) -> str:
     """The kind of a definition."""
     match definition:
         case ir.Record():
@@ -58,7 +58,7 @@ def kind_phrase(definition: ir.Definition) -> str:
             assert_never(definition)
 
 
-def unknown_phrase(definition: ir.TaggedUnion | ir.Enum) -> str:
+def describe_unknown(definition: ir.TaggedUnion | ir.Enum) -> str:
     """How an unknown tag or value is treated."""
     if isinstance(definition, ir.Enum):
         return UNKNOWN[definition.openness].format("value")
@@ -69,27 +69,27 @@ def unknown_phrase(definition: ir.TaggedUnion | ir.Enum) -> str:
     return f"{(KEPT_BESIDE_DEFAULT if is_kept else UNKNOWN[definition.openness]).format('tag')} {known_tag_note}"
 
 
-def field_meaning(record: ir.Record, field: ir.Field, docs: VersionDocs, linker: Linker) -> Markdown:
+def describe_field(record: ir.Record, field: ir.Field, docs: VersionDocs, linker: Linker) -> Markdown:
     """The description of a field with all notes on it."""
     owner = field.owner or record.name
     # A discriminator is as old as its variant, of which the union tells.
     is_discriminator = bool(_find_unions_by_tag(record.name, field.name, docs))
     parts = (
-        prose("" if _repeats(field, docs.protocol) else field.doc),
-        *_notes(record, field, docs, linker),
-        "" if is_discriminator else docs.availability.note(owner, "field", field.name),
-        docs.origins.note(owner, "field", field.name),
+        write_prose("" if _repeats(field, docs.protocol) else field.doc),
+        *_list_notes(record, field, docs, linker),
+        "" if is_discriminator else docs.availability.describe_member(owner, "field", field.name),
+        docs.origins.describe_member(owner, "field", field.name),
     )
     return join_markdown(filter(None, parts), "<br>")
 
 
-def variant_notes(union: ir.TaggedUnion, variant: ir.Variant, docs: VersionDocs, linker: Linker) -> Markdown:
+def describe_variant(union: ir.TaggedUnion, variant: ir.Variant, docs: VersionDocs, linker: Linker) -> Markdown:
     """The notes on a branch of a union, without its description."""
     notes = (
         _describe_gate(variant.capability, linker),
         Markdown("**unstable**" if variant.unstable else ""),
-        docs.availability.note(union.name, "variant", str(variant.tag)),
-        docs.origins.note(union.name, "variant", str(variant.tag)),
+        docs.availability.describe_member(union.name, "variant", str(variant.tag)),
+        docs.origins.describe_member(union.name, "variant", str(variant.tag)),
     )
     return join_markdown(filter(None, notes), " ")
 
@@ -104,76 +104,76 @@ _USES: Final = {
 }
 
 
-def use_phrase(use: Usage, linker: Linker) -> Markdown:
+def describe_use(use: Usage, linker: Linker) -> Markdown:
     """One line of "used by"."""
-    owner = linker.method(use.owner) if use.how in ("params", "result") else linker.type(use.owner)
-    return Markdown(f"{owner}: {_USES[use.how].format(code(use.member))}") if use.how in _USES else owner
+    owner = linker.link_method(use.owner) if use.how in ("params", "result") else linker.link_type(use.owner)
+    return Markdown(f"{owner}: {_USES[use.how].format(write_code(use.member))}") if use.how in _USES else owner
 
 
-def capability_usage_phrase(use: Usage, linker: Linker) -> Markdown:
+def describe_capability_use(use: Usage, linker: Linker) -> Markdown:
     """One usage of a capability."""
     if use.how == "method":
-        return linker.method(use.owner)
+        return linker.link_method(use.owner)
     kind = {"variant": "tag", "value": "value"}.get(use.how, "field")
     link = linker.link(
-        code(f"{use.owner}.{use.member}"), linker.paths.types[use.owner], f"{kind}-{identifier(use.member)}"
+        write_code(f"{use.owner}.{use.member}"), linker.paths.types[use.owner], f"{kind}-{make_identifier(use.member)}"
     )
     return Markdown(f"{link} (becomes required)") if use.how == "required" else link
 
 
-def capability_phrase(path: str | None, linker: Linker) -> Markdown:
+def describe_capability(path: str | None, linker: Linker) -> Markdown:
     """The required capability of a method, as a phrase."""
     if path is None:
         return Markdown("none")
     side = path.partition(":")[0]
-    return Markdown(f"{linker.capability(path)} of the {prose(side)}")
+    return Markdown(f"{linker.link_capability(path)} of the {write_prose(side)}")
 
 
 def describe_exclusions(record: ir.Record) -> Iterator[Markdown]:
     """Yield the values excluded from fields of a fallback branch."""
     for name, values in record.excluded:
-        yield Markdown(f"{code(name)} is none of {join_markdown(map(value, values))}.")
+        yield Markdown(f"{write_code(name)} is none of {join_markdown(map(write_value, values))}.")
 
 
-def type_links(names: Iterable[str], linker: Linker) -> Markdown:
+def link_types(names: Iterable[str], linker: Linker) -> Markdown:
     """Links to several types."""
-    return join_markdown(map(linker.type, names))
+    return join_markdown(map(linker.link_type, names))
 
 
-def constraint_list(type_: ir.Type) -> tuple[Markdown, ...]:
+def collect_constraints(type_: ir.Type) -> tuple[Markdown, ...]:
     """The constraints of a type, without duplicates."""
-    return tuple(dict.fromkeys(constraints(type_)))
+    return tuple(dict.fromkeys(list_constraints(type_)))
 
 
-def _notes(record: ir.Record, field: ir.Field, docs: VersionDocs, linker: Linker) -> Iterable[Markdown]:
+def _list_notes(record: ir.Record, field: ir.Field, docs: VersionDocs, linker: Linker) -> Iterable[Markdown]:
     protocol = docs.protocol
     if isinstance(field.type, ir.Constant | ir.Ref) and not field.doc:
         unions = _find_unions_by_tag(record.name, field.name, docs)
         if unions:
-            yield Markdown(f"The discriminator of {linker.type(unions[0])}.")
+            yield Markdown(f"The discriminator of {linker.link_type(unions[0])}.")
         elif isinstance(field.type, ir.Constant) and len(field.type.values) == 1:
-            yield prose("Always this value.")
-    demanded = constraint_list(field.type)
+            yield write_prose("Always this value.")
+    demanded = collect_constraints(field.type)
     if demanded:
         yield Markdown(f"*{join_markdown(demanded, '; ')}*")
     if field.default is not None:
-        yield Markdown(f"Default: {value(field.default.value)}.")
+        yield Markdown(f"Default: {write_value(field.default.value)}.")
     if admits_null(field.type, protocol) and not (isinstance(field.type, ir.Anything) and field.null is None):
-        yield from map(prose, _null(field))
+        yield from map(write_prose, _describe_null(field))
     if field.capability is not None:
         yield _describe_gate(field.capability, linker)
     if field.required_with is not None:
-        yield Markdown(f"Required once {capability_phrase(field.required_with, linker)} is advertised.")
-    lenient = leniency(record, field, protocol, linker)
+        yield Markdown(f"Required once {describe_capability(field.required_with, linker)} is advertised.")
+    lenient = describe_leniency(record, field, protocol, linker)
     if lenient:
         yield lenient
 
 
-def metadata(protocol: ir.Protocol) -> ir.Definition | None:
+def find_metadata(protocol: ir.Protocol) -> ir.Definition | None:
     """The type of the field `_meta`, if it is the same in all objects that have the field; otherwise `None`."""
     records = (each for each in protocol.definitions.values() if isinstance(each, ir.Record))
     types = {field.type for record in records for field in record.fields if field.name == META}
-    names = {name for each in types for name in references(each)}
+    names = {name for each in types for name in list_type_references(each)}
     return protocol.definitions[names.pop()] if len(types) == len(names) == 1 else None
 
 
@@ -181,11 +181,11 @@ def _repeats(field: ir.Field, protocol: ir.Protocol) -> bool:
     """Whether the description of a metadata field repeats the beginning of its type's description, to which its row links."""
     if field.name != META:
         return False
-    begins = (next(sentences(protocol.definitions[name].doc), "") for name in references(field.type))
+    begins = (next(split_sentences(protocol.definitions[name].doc), "") for name in list_type_references(field.type))
     return field.doc in begins
 
 
-def _null(field: ir.Field) -> Iterator[str]:
+def _describe_null(field: ir.Field) -> Iterator[str]:
     """Yield the meaning of null, unless the field's own description contains it."""
     if field.null is None or not _SAYS_NULL.search(field.doc):
         yield _NULL[field.null]
@@ -209,4 +209,6 @@ def _find_unions_by_tag(record: str, name: str, docs: VersionDocs) -> list[str]:
 def _describe_gate(path: str | None, linker: Linker) -> Markdown:
     if path is None:
         return Markdown()
-    return Markdown(f"Only once the {prose(path.partition(':')[0])} has advertised {linker.capability(path)}.")
+    return Markdown(
+        f"Only once the {write_prose(path.partition(':')[0])} has advertised {linker.link_capability(path)}."
+    )

@@ -12,23 +12,23 @@ from typing import Any
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.embedded import runtime_folder
-from acpgen.meaning.unenforced import gaps
+from acpgen.embedded import locate_runtime
+from acpgen.meaning.unenforced import find_gaps
 from acpgen.resources import NOTICE
 from acpgen.targets.interface import Settings, require_json_rpc
-from acpgen.targets.python.additional_properties import additional_property_definitions
+from acpgen.targets.python.additional_properties import find_open_definitions
 from acpgen.targets.python.defaults import with_sound_defaults
-from acpgen.targets.python.distribution import distribution
-from acpgen.targets.python.exports import PUBLIC, find_clashes, in_order, public, renaming_notes
+from acpgen.targets.python.distribution import write_distribution
+from acpgen.targets.python.exports import PUBLIC, describe_renamings, find_clashes, name_exports, sort_exports
 from acpgen.targets.python.formatting import format_files, with_relative_imports
-from acpgen.targets.python.literals import literal, raw, wrap_docstring
-from acpgen.targets.python.method_table import method_rows
+from acpgen.targets.python.literals import wrap_docstring, write_literal, write_raw
+from acpgen.targets.python.method_table import make_method_rows
 from acpgen.targets.python.models import Modules, render_models
 from acpgen.targets.python.naming import Names, name_all
-from acpgen.targets.python.peers import peers_view
+from acpgen.targets.python.peers import make_peers_view
 from acpgen.targets.python.python_options import OPTIONS, read_options
-from acpgen.targets.python.python_templates import render_template, title_of
-from acpgen.targets.python.schema import list_extra_data, schema_text
+from acpgen.targets.python.python_templates import name_protocol, render_template
+from acpgen.targets.python.schema import list_extra_data, write_schema
 from acpgen.targets.python.single_module import join_modules
 from acpgen.targets.python.types import join_types
 
@@ -49,31 +49,35 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     modules = Modules(runtime=copied if is_embedded else "jsonrpc_bindings", package=package, options=options)
     protocol = with_sound_defaults(protocol, bundle)
     names = name_all(protocol, options)
-    folder, keeping = package.replace(".", "/"), additional_property_definitions(bundle)
+    folder, keeping = package.replace(".", "/"), find_open_definitions(bundle)
     files = {
         f"{folder}/models.py": render_models(protocol, names, modules, NOTICE, keeping, settings.cache),
-        f"{folder}/methods.py": _methods(protocol, bundle, names, modules),
+        f"{folder}/methods.py": _write_methods(protocol, bundle, names, modules),
     }
     if is_file:
-        files = {f"{folder}.py": _file(protocol, bundle, [*files.values()], names, modules)}
+        files = {f"{folder}.py": _write_file(protocol, bundle, [*files.values()], names, modules)}
     else:
-        files[f"{folder}/_schema.json"] = schema_text(bundle, list_extra_data(protocol, bundle, names, modules.options))
+        files[f"{folder}/_schema.json"] = write_schema(
+            bundle, list_extra_data(protocol, bundle, names, modules.options)
+        )
         files.update(_write_package_files(protocol, names, modules))
     if settings.distribution is not None:
-        files.update(distribution(protocol, settings, top, modules.runtime, options))
+        files.update(write_distribution(protocol, settings, top, modules.runtime, options))
     files = format_files(with_relative_imports(files), options.line_length, options.python)
-    return files | ({f"{copied.replace('.', '/')}/{path}": text for path, text in _runtime()} if is_embedded else {})
+    return files | (
+        {f"{copied.replace('.', '/')}/{path}": text for path, text in _read_runtime()} if is_embedded else {}
+    )
 
 
-def _file(protocol: ir.Protocol, bundle: Bundle, parts: list[str], names: Names, modules: Modules) -> str:
+def _write_file(protocol: ir.Protocol, bundle: Bundle, parts: list[str], names: Names, modules: Modules) -> str:
     """Join the modules of a package into one."""
-    public_names = public(PUBLIC, names)
+    public_names = name_exports(PUBLIC, names)
     view = {
-        "title": title_of(protocol),
-        "about": _write_docstring(protocol, renaming_notes(public_names, "the module")),
+        "title": name_protocol(protocol),
+        "about": _write_docstring(protocol, describe_renamings(public_names, "the module")),
         "runtime": modules.runtime,
-        "schema": raw(schema_text(bundle, list_extra_data(protocol, bundle, names, modules.options))),
-        "exports": in_order([*names.classes.values(), *public_names.values()]),
+        "schema": write_raw(write_schema(bundle, list_extra_data(protocol, bundle, names, modules.options))),
+        "exports": sort_exports([*names.classes.values(), *public_names.values()]),
     }
     first = render_template("file", others=find_clashes(names), **view)
     return join_modules(
@@ -84,27 +88,27 @@ def _file(protocol: ir.Protocol, bundle: Bundle, parts: list[str], names: Names,
 def _write_package_files(protocol: ir.Protocol, names: Names, modules: Modules) -> dict[str, str]:
     """The files of a package other than types and methods: its exports, peers, and the package above it."""
     folder, top = modules.package.replace(".", "/"), modules.package.partition(".")[0]
-    files = {f"{folder}/__init__.py": _package(protocol, names), f"{top}/py.typed": ""}
-    view = peers_view(protocol, names)
+    files = {f"{folder}/__init__.py": _write_package(protocol, names), f"{top}/py.typed": ""}
+    view = make_peers_view(protocol, names)
     if view is not None:
-        files[f"{folder}/peers.py"] = _peers(protocol, modules, view)
+        files[f"{folder}/peers.py"] = _write_peers(protocol, modules, view)
     if folder != top:
         files[f"{top}/__init__.py"] = render_template("top", runtime=modules.runtime, about="Typed protocol bindings.")
     return files
 
 
 @cache
-def _runtime() -> tuple[tuple[str, str], ...]:
-    return tuple((path.name, path.read_text("utf-8")) for path in sorted(runtime_folder().glob("*.py")))
+def _read_runtime() -> tuple[tuple[str, str], ...]:
+    return tuple((path.name, path.read_text("utf-8")) for path in sorted(locate_runtime().glob("*.py")))
 
 
-def _peers(protocol: ir.Protocol, modules: Modules, view: dict[str, Any]) -> str:
+def _write_peers(protocol: ir.Protocol, modules: Modules, view: dict[str, Any]) -> str:
     about = "Subclass a side, override what it serves, and run it; `join` connects both in memory."
-    return render_template("peers", title=title_of(protocol), about=about, runtime=modules.runtime, **view)
+    return render_template("peers", title=name_protocol(protocol), about=about, runtime=modules.runtime, **view)
 
 
-def _methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modules) -> str:
-    error = _error(protocol)
+def _write_methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modules) -> str:
+    error = _find_error(protocol)
     sides = list(protocol.sides) or ["client", "server"]
     others: Mapping[str, str] = find_clashes(names) if modules.is_file else {}
     here = names if modules.is_file else names.of_module("models")
@@ -113,37 +117,39 @@ def _methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modul
     return render_template(
         "methods",
         others=others,
-        title=title_of(protocol),
+        title=name_protocol(protocol),
         runtime=modules.runtime,
-        sides=", ".join(literal(side) for side in sides),
+        sides=", ".join(write_literal(side) for side in sides),
         returns=f"{message} | list[{message}]" if protocol.batch else message,
         encodes=f"{message} | list[{message}] | {any_}" if protocol.batch else f"{message} | {any_}",
         has_models=not modules.is_file and (bool(protocol.methods) or error is not None),
-        groups=_groups(protocol, here, others),
-        methods=method_rows(protocol, here, any_),
+        groups=_make_groups(protocol, here, others),
+        methods=make_method_rows(protocol, here, any_),
         error=error_class,
-        options=_options(protocol, error_class, sides),
-        unenforced=[(literal(name), [*map(literal, places)]) for name, places in gaps(protocol, bundle).items()],
+        options=_write_options(protocol, error_class, sides),
+        unenforced=[
+            (write_literal(name), [*map(write_literal, places)]) for name, places in find_gaps(protocol, bundle).items()
+        ],
     )
 
 
-def _error(protocol: ir.Protocol) -> str | None:
+def _find_error(protocol: ir.Protocol) -> str | None:
     """The definition of the error in a response, if it has `code` and `message`."""
     error = protocol.definitions.get("Error")
     is_error = isinstance(error, ir.Record) and {"code", "message"} <= {field.name for field in error.fields}
     return "Error" if is_error else None
 
 
-def _options(protocol: ir.Protocol, error: str, sides: list[str]) -> str:
+def _write_options(protocol: ir.Protocol, error: str, sides: list[str]) -> str:
     """The codec's arguments after its tables."""
     options = [f"error={error}", f"null_id={_allows_null_id(protocol)}", f"batch={protocol.batch}"]
-    options.append(f"sides=({', '.join(map(literal, sides))})")
+    options.append(f"sides=({', '.join(map(write_literal, sides))})")
     if protocol.envelope == "json-rpc-unversioned":
         options.append("versioned=False")
     return ", ".join(options)
 
 
-def _groups(protocol: ir.Protocol, names: Names, others: Mapping[str, str]) -> list[dict[str, str]]:
+def _make_groups(protocol: ir.Protocol, names: Names, others: Mapping[str, str]) -> list[dict[str, str]]:
     """The unions of all params and of all results."""
     members: dict[str, list[str | None]] = {
         "AnyRequestParams": [m.params for m in protocol.methods if m.kind == "request"],
@@ -171,15 +177,15 @@ def _allows_null_id(protocol: ir.Protocol) -> bool:
             return False
 
 
-def _package(protocol: ir.Protocol, names: Names) -> str:
-    public_names = public(PUBLIC, names)
+def _write_package(protocol: ir.Protocol, names: Names) -> str:
+    public_names = name_exports(PUBLIC, names)
     return render_template(
         "package",
-        title=title_of(protocol),
-        about=_write_docstring(protocol, renaming_notes(public_names)),
+        title=name_protocol(protocol),
+        about=_write_docstring(protocol, describe_renamings(public_names)),
         types=sorted(names.classes.values()),
         public={name: name if other == name else f"{name} as {other}" for name, other in public_names.items()},
-        exports=in_order([*names.classes.values(), *public_names.values()]),
+        exports=sort_exports([*names.classes.values(), *public_names.values()]),
     )
 
 

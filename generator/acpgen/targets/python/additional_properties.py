@@ -10,7 +10,7 @@ from acpgen.bundle.bundle import Bundle
 _OF_MORE: Final = ("additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames")
 
 
-def additional_property_definitions(bundle: Bundle) -> frozenset[str]:
+def find_open_definitions(bundle: Bundle) -> frozenset[str]:
     """The definitions with keywords for fields that they do not name: their records retain such fields regardless of the options."""
     return frozenset(
         name
@@ -19,13 +19,13 @@ def additional_property_definitions(bundle: Bundle) -> frozenset[str]:
     )
 
 
-def pattern_property_definitions(protocol: ir.Protocol, bundle: Bundle) -> list[str]:
+def find_pattern_definitions(protocol: ir.Protocol, bundle: Bundle) -> list[str]:
     """The definitions whose only keyword for further fields is `patternProperties`, and that are not the base of another record."""
     others = frozenset(_OF_MORE) - {"patternProperties"}
     bases = {one.base for one in protocol.definitions.values() if isinstance(one, ir.Record)}
     return [
         name
-        for name in sorted(additional_property_definitions(bundle) - bases)
+        for name in sorted(find_open_definitions(bundle) - bases)
         if isinstance(protocol.definitions.get(name), ir.Record)
         if all(bundle.definitions[name].get(keyword) is None for keyword in others)
     ]

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from acpgen import ir
-from acpgen.targets.python.literals import docstring, literal
+from acpgen.targets.python.literals import write_docstring, write_literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.types import Hints
 
-_NAMES: Final = re.compile(r"[A-Za-z_]\w*")
+_NAMES: Final = re.compile(r"[\w\x80-\U0010ffff]+")  # whole ones: there may be a class `A` beside one `ÉA`
 _TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
-def alias_views(protocol: ir.Protocol, names: Names, hints: Hints) -> list[dict[str, Any]]:
+def make_alias_views(protocol: ir.Protocol, names: Names, hints: Hints) -> list[dict[str, Any]]:
     """Name, value and docstring of each type that is not a record, in schema order, but after the types to which its value refers."""
     views: dict[str, dict[str, Any]] = {}
     for definition in protocol.definitions.values():
@@ -23,20 +23,20 @@ def alias_views(protocol: ir.Protocol, names: Names, hints: Hints) -> list[dict[
             continue
         name = names.classes[definition.name]
         if isinstance(definition, ir.Enum) and definition.name in names.members:
-            views[name] = _class(definition, names, hints)
+            views[name] = _make_class(definition, names, hints)
             continue
-        views[name] = _alias(definition, name, hints)
+        views[name] = _make_alias(definition, name, hints)
     return [views[name] for name in _sort({name: view.get("value", "") for name, view in views.items()})]
 
 
-def _alias(definition: ir.Definition, name: str, hints: Hints) -> dict[str, Any]:
+def _make_alias(definition: ir.Definition, name: str, hints: Hints) -> dict[str, Any]:
     """The view of an alias: its value or, if it is recursive or must be validated by the schema, the value in quotes."""
     source, is_judged = hints.of_definition(definition.name)
-    view = {"name": name, "docstring": docstring(_doc(definition), 0)}
+    view = {"name": name, "docstring": write_docstring(_write_doc(definition), 0)}
     if not is_judged and definition.name not in hints.recursive:
         return {**view, "value": source, "choice": ""}
     hints.use_import("TYPE_CHECKING")
-    arguments = ["__name__", _quote(source), *([f"judged={literal(definition.name)}"] if is_judged else [])]
+    arguments = ["__name__", _quote(source), *([f"judged={write_literal(definition.name)}"] if is_judged else [])]
     return {**view, "quoted": _quote(source), "choice": f"{hints.use_import('Choice')}({', '.join(arguments)})"}
 
 
@@ -64,18 +64,18 @@ def _find_names(value: str, names: Mapping[str, str]) -> list[str]:
     return [name for name in _NAMES.findall(_TEXTS.sub("", value)) if name in names]
 
 
-def _class(enum: ir.Enum, names: Names, hints: Hints) -> dict[str, Any]:
+def _make_class(enum: ir.Enum, names: Names, hints: Hints) -> dict[str, Any]:
     """The view of a string enumeration as a class."""
     members = names.members[enum.name]
     return {
         "name": names.classes[enum.name],
         "base": hints.use_import("OpenStringEnum" if enum.openness != "closed" else "StringEnum"),
-        "docstring": docstring(_doc(enum) or f"The texts of `{enum.name}`.", 4),
+        "docstring": write_docstring(_write_doc(enum) or f"The texts of `{enum.name}`.", 4),
         "members": [
             {
                 "name": members[str(one.value)],
-                "value": literal(one.value),
-                "docstring": docstring(one.doc, 4),
+                "value": write_literal(one.value),
+                "docstring": write_docstring(one.doc, 4),
             }
             for one in enum.values
         ],
@@ -87,7 +87,7 @@ def _quote(source: str) -> str:
     return "'" + source.replace("\\", "\\\\").replace("'", "\\'") + "'" if '"' in source else f'"{source}"'
 
 
-def _doc(definition: ir.Definition) -> str:
+def _write_doc(definition: ir.Definition) -> str:
     lines = [definition.doc] if definition.doc else []
     if isinstance(definition, ir.Enum):
         described = [f"- `{value.value}`: {value.doc}" for value in definition.values if value.doc]

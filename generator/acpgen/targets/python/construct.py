@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Final, TypeAlias
 
 from acpgen import ir
-from acpgen.targets.python.literals import literal
+from acpgen.targets.python.literals import write_literal
 from acpgen.targets.python.naming import Names, name_all
 
 WIDTH: Final = 88
@@ -51,14 +51,14 @@ class Constructor:
         self._names = names if names is not None else name_all(protocol)
         self._left = _STEPS
 
-    def imports(self, *kinds: str) -> list[str]:
+    def write_imports(self, *kinds: str) -> list[str]:
         """The statements that import the package, and these kinds of messages from its top-level package."""
         top, names = self.parent.partition(".")[0], ", ".join(kinds)
         if top == self.parent:
             return [f"from {top} import {names}, {self.module}"]
         return [f"from {top} import {names}", f"from {self.parent} import {self.module}"]
 
-    def sender(self, method: ir.Method) -> str:
+    def find_sender(self, method: ir.Method) -> str:
         """The side that sends a method; the first one if either may."""
         return next(side for side in self._protocol.sides if side not in (method.side, "proxy"))
 
@@ -66,12 +66,12 @@ class Constructor:
         """The class or alias of a definition."""
         return self._names.classes[definition]
 
-    def expression(self, definition: str, value: ir.JSON) -> Expression:
+    def build_expression(self, definition: str, value: ir.JSON) -> Expression:
         """The expression for a value of a definition. Raises `NotConstructible`."""
         self._left = _STEPS
         return self._build_definition(definition, value)
 
-    def of_type(self, type_: ir.Type, value: ir.JSON) -> Expression:
+    def build_value(self, type_: ir.Type, value: ir.JSON) -> Expression:
         """The expression for a value of a type. Raises `NotConstructible`."""
         self._left = _STEPS
         return self._build_typed(type_, value)
@@ -82,9 +82,9 @@ class Constructor:
         definition = self._protocol.definitions[name]
         match definition:
             case ir.Record():
-                return self._record(definition, value)
+                return self._build_record(definition, value)
             case ir.TaggedUnion():
-                return self._build_definition(_branch(definition, value), value, visited | {name})
+                return self._build_definition(_choose_branch(definition, value), value, visited | {name})
             case ir.Enum():
                 if definition.openness == "closed" and all(value != each.value for each in definition.values):
                     raise NotConstructible
@@ -94,7 +94,7 @@ class Constructor:
             case ir.Alias():
                 return self._build_typed(definition.type, value, visited | {name})
 
-    def _record(self, record: ir.Record, value: ir.JSON) -> Expression:
+    def _build_record(self, record: ir.Record, value: ir.JSON) -> Expression:
         if not isinstance(value, dict):
             raise NotConstructible
         fields = {field.name: field for field in record.fields}
@@ -135,7 +135,7 @@ class Constructor:
                 return Items(tuple(("", self._build_typed(type_.items, inner)) for inner in value), "[]")
             case ir.Map() if isinstance(value, dict):
                 entries = (
-                    (f"{literal(key)}: ", self._build_typed(type_.values, inner)) for key, inner in value.items()
+                    (f"{write_literal(key)}: ", self._build_typed(type_.values, inner)) for key, inner in value.items()
                 )
                 return Items(tuple(entries), "{}")
             case ir.Tuple() if isinstance(value, list):
@@ -188,7 +188,7 @@ def _open(expression: Construction | Items) -> tuple[str, list[tuple[str, Expres
     return expression.brackets[0], list(expression.entries), expression.brackets[1]
 
 
-def _branch(union: ir.TaggedUnion, value: ir.JSON) -> str:
+def _choose_branch(union: ir.TaggedUnion, value: ir.JSON) -> str:
     """The definition of the union branch that a value belongs to. Raises `NotConstructible`."""
     if not isinstance(value, dict):
         raise NotConstructible
@@ -211,8 +211,8 @@ def _build_value(value: ir.JSON) -> Expression:
     if isinstance(value, list):
         return Items(tuple(("", _build_value(each)) for each in value), "[]")
     if isinstance(value, dict):
-        return Items(tuple((f"{literal(key)}: ", _build_value(each)) for key, each in value.items()), "{}")
-    return literal(value)
+        return Items(tuple((f"{write_literal(key)}: ", _build_value(each)) for key, each in value.items()), "{}")
+    return write_literal(value)
 
 
 def _admits(type_: ir.Type, value: ir.JSON) -> bool:
@@ -236,7 +236,9 @@ def _admits(type_: ir.Type, value: ir.JSON) -> bool:
             return False
 
 
-def example(constructor: Constructor, method: ir.Method, request: Mapping[str, ir.JSON], result: ir.JSON) -> str | None:
+def write_example(
+    constructor: Constructor, method: ir.Method, request: Mapping[str, ir.JSON], result: ir.JSON
+) -> str | None:
     """Python that constructs, encodes and decodes a message of a method and, for a request, its response; `None` if the classes cannot
     express it.
     """
@@ -249,23 +251,23 @@ def example(constructor: Constructor, method: ir.Method, request: Mapping[str, i
         arguments: list[tuple[str, Expression]] = []
         if "id" in request:
             arguments.append(("id", _build_value(request["id"])))
-        arguments.append(("method", literal(method.name)))
+        arguments.append(("method", write_literal(method.name)))
         if method.params is not None and "params" in request:
-            arguments.append(("params", constructor.expression(method.params, request["params"])))
+            arguments.append(("params", constructor.build_expression(method.params, request["params"])))
         lines = [
-            *constructor.imports(kind, *(["Response"] if is_answered else [])),
+            *constructor.write_imports(kind, *(["Response"] if is_answered else [])),
             "",
             _write_assignment("message", Construction(kind, tuple(arguments))),
             f"line = {module}.encode(message)",
-            f"received = {module}.decode(line, sender={literal(constructor.sender(method))})",
+            f"received = {module}.decode(line, sender={write_literal(constructor.find_sender(method))})",
             "print(received.params)",
         ]
         if method.result is not None and is_answered:
-            options = f"sender={literal(method.side)}, method={literal(method.name)}"
+            options = f"sender={write_literal(method.side)}, method={write_literal(method.name)}"
             lines += [
                 "",
-                _write_assignment("result", constructor.expression(method.result, result)),
-                f"line = {module}.encode(Response(id={literal(request['id'])}, result=result))",
+                _write_assignment("result", constructor.build_expression(method.result, result)),
+                f"line = {module}.encode(Response(id={write_literal(request['id'])}, result=result))",
                 f"response = {module}.decode(line, {options})",
                 "print(response.result)",
             ]

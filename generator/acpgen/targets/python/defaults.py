@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from acpgen import ir
-from acpgen.input.schema_validator import Validator, definitions_validator
-from acpgen.pointers import reference_to
+from acpgen.input.schema_validator import Validator, compile_definitions
+from acpgen.pointers import write_reference
 from acpgen.targets.python.construct import Constructor, Expression, Items, NotConstructible, list_classes, write_line
-from acpgen.targets.python.literals import json_literal, literal
+from acpgen.targets.python.literals import write_json, write_literal
 from acpgen.targets.python.naming import Names
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class _Judge:
 
     @cached_property
     def _validator(self) -> Validator:
-        return definitions_validator(self.bundle.definitions)
+        return compile_definitions(self.bundle.definitions)
 
     def drop_invalid_default(self, field: ir.Field) -> ir.Field:
         """The field, without its default if that is invalid."""
@@ -47,7 +47,7 @@ class _Judge:
         return field if is_sound else replace(field, default=None)
 
     def _is_of(self, name: str, value: ir.JSON) -> bool:
-        return self._validator.is_valid({reference_to(name): value})
+        return self._validator.is_valid({write_reference(name): value})
 
 
 class Defaults:
@@ -62,9 +62,9 @@ class Defaults:
 
     def of(self, field: ir.Field) -> tuple[str, bool] | None:
         """The source of a default, and whether it is a factory, called for each record; `None` for a field without default."""
-        lone = _lone(field.type)
+        lone = _get_constant(field.type)
         if lone is not None and field.required and not isinstance(lone.values[0], float):
-            return literal(lone.values[0]), False
+            return write_literal(lone.values[0]), False
         if field.required or lone is not None:  # with a default, a lone constant would read as one that is required
             return None
         if field.default is None:
@@ -75,7 +75,7 @@ class Defaults:
             return None
         if value in ([], {}) and isinstance(expression, Items):
             return type(value).__name__, True
-        if not isinstance(value, dict | list) and expression == literal(value):
+        if not isinstance(value, dict | list) and expression == write_literal(value):
             return str(expression), False
         target = without_null(field.type)
         record = self._protocol.definitions[target.name] if isinstance(target, ir.Ref) else None
@@ -86,7 +86,7 @@ class Defaults:
     def _make_default(self, field: ir.Field, value: ir.JSON) -> Expression | None:
         """The expression that constructs the default of a field; `None` if none can."""
         try:
-            return self._constructor.of_type(field.type, value)
+            return self._constructor.build_value(field.type, value)
         except NotConstructible:
             return None
 
@@ -111,11 +111,11 @@ class Defaults:
         return {
             name: item
             for name, item in value.items()
-            if name not in default_values or json_literal(item) != json_literal(default_values[name])
+            if name not in default_values or write_json(item) != write_json(default_values[name])
         }
 
 
-def _lone(type_: ir.Type) -> ir.Constant | None:
+def _get_constant(type_: ir.Type) -> ir.Constant | None:
     """The type if it is a single constant, otherwise `None`."""
     return type_ if isinstance(type_, ir.Constant) and len(type_.values) == 1 else None
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.targets.interface import Settings
-from acpgen.targets.python.literals import literal
+from acpgen.targets.python.literals import write_literal
 from acpgen.targets.python.python_options import PythonOptions
 from acpgen.targets.python.python_templates import render_template
 
@@ -23,7 +23,7 @@ OF_RUNTIME: Final = ("jiter>=0.19,<1", "jsonschema-rs>=0.60.3,<0.62")
 """The requirements of an embedded runtime: the tested versions."""
 
 
-def distribution(
+def write_distribution(
     protocol: ir.Protocol, settings: Settings, top: str, runtime: str, options: PythonOptions
 ) -> dict[str, str]:
     """The files of a distribution, without those of its packages. `top` is the top-level package, `runtime` the package of the runtime."""
@@ -31,14 +31,15 @@ def distribution(
     files = {
         "pyproject.toml": render_template(
             "pyproject.toml",
-            distribution=literal(settings.distribution),
-            version=literal(settings.version or VERSION),
-            license=literal(settings.license) if settings.license is not None else "",
-            description=literal(about),
-            top=literal(top),
-            python=literal(f">={options.python}"),
+            distribution=write_literal(settings.distribution),
+            version=write_literal(settings.version or VERSION),
+            license=write_literal(settings.license) if settings.license is not None else "",
+            description=write_literal(about),
+            top=write_literal(top),
+            python=write_literal(f">={options.python}"),
             dependencies=[
-                literal(one) for one in sorted([MSGSPEC, *([RUNTIME] if options.runtime == "package" else OF_RUNTIME)])
+                write_literal(one)
+                for one in sorted([MSGSPEC, *([RUNTIME] if options.runtime == "package" else OF_RUNTIME)])
             ],
             has_peers=options.layout == "package",
         ),

@@ -26,11 +26,11 @@ OWN: Final = frozenset(
 
 def find_clashes(names: Names) -> Mapping[str, str]:
     """The names of `OWN` that clash with a type, each with its name in a single module."""
-    public_names = {**{name: f"_{name}" for name in OWN}, **public(PUBLIC, names)}
+    public_names = {**{name: f"_{name}" for name in OWN}, **name_exports(PUBLIC, names)}
     return {name: public_names[name] for name in sorted(OWN & names.module_names)}
 
 
-def public(exported_names: Iterable[str], names: Names) -> Mapping[str, str]:
+def name_exports(exported_names: Iterable[str], names: Names) -> Mapping[str, str]:
     """The exported name of each name: the schema's types have precedence, so a clashing name is changed."""
     every = frozenset(exported_names)
     public_names: dict[str, str] = {}
@@ -42,7 +42,7 @@ def public(exported_names: Iterable[str], names: Names) -> Mapping[str, str]:
     return public_names
 
 
-def renaming_notes(public_names: Mapping[str, str], of: str = "the package") -> list[str]:
+def describe_renamings(public_names: Mapping[str, str], of: str = "the package") -> list[str]:
     """Sentences on the exports that had to be renamed."""
     return [
         f"`{other}` is {of}'s own `{name}`: the schema defines a `{name}`, too."
@@ -51,6 +51,6 @@ def renaming_notes(public_names: Mapping[str, str], of: str = "the package") -> 
     ]
 
 
-def in_order(names: Iterable[str]) -> list[str]:
+def sort_exports(names: Iterable[str]) -> list[str]:
     """Names in the order of `__all__`: constants first."""
     return sorted(names, key=lambda name: (not name.isupper(), name))

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from acpgen.errors import Faults, printable
+from acpgen.errors import Faults, make_printable
 from acpgen.meaning.faults import UNSUPPORTED
 from acpgen.targets.faults import TARGET_FAILED
-from acpgen.targets.python.imports import imports_from
+from acpgen.targets.python.imports import list_imports
 from acpgen.targets.python.python_options import LINE, PYTHONS
 
 
@@ -33,29 +33,29 @@ def format_files(
 
 
 def with_relative_imports(files: Mapping[str, str]) -> dict[str, str]:
-    """Make the imports in all Python modules relative, as `relative` does."""
-    return {path: relative(text, path) if path.endswith(".py") else text for path, text in files.items()}
+    """Make the imports in all Python modules relative, as `relativize_imports` does."""
+    return {path: relativize_imports(text, path) if path.endswith(".py") else text for path, text in files.items()}
 
 
-def relative(source: str, path: str) -> str:
+def relativize_imports(source: str, path: str) -> str:
     """Make a module's imports from its own top-level package relative, so that every tool sorts them alike."""
     folders = path.split("/")[:-1]
     if not folders or f"from {folders[0]}" not in source:
         return source
     lines = source.splitlines(keepends=True)
-    for node in imports_from(source):
+    for node in list_imports(source):
         if node.level or not node.module:
             continue
         parts = node.module.split(".")
         if parts[0] != folders[0]:
             continue
-        common_length = sum(1 for _ in _common(parts, folders))
+        common_length = sum(1 for _ in _find_prefix(parts, folders))
         relative_module = "." * (len(folders) - common_length + 1) + ".".join(parts[common_length:])
         lines[node.lineno - 1] = lines[node.lineno - 1].replace(f"from {node.module} ", f"from {relative_module} ", 1)
     return "".join(lines)
 
 
-def _common(one: list[str], other: list[str]) -> list[str]:
+def _find_prefix(one: list[str], other: list[str]) -> list[str]:
     """The common prefix of two paths."""
     common_parts: list[str] = []
     for left, right in zip(one, other, strict=False):
@@ -80,7 +80,7 @@ def _run(
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text, "utf-8", newline="")
         for command in (["check", "--fix-only", "--select", "I001,RUF022", *sorting, *options], ["format", *options]):
-            _ruff(command, folder, modules[0][0], target)
+            _call_ruff(command, folder, modules[0][0], target)
         return tuple((path, (folder / path).read_bytes().decode()) for path, _ in modules)
 
 
@@ -96,11 +96,11 @@ def find_ruff() -> str:
     return ruff_path
 
 
-def _ruff(command: list[str], folder: Path, at: str, target: str) -> None:
+def _call_ruff(command: list[str], folder: Path, at: str, target: str) -> None:
     process = subprocess.run(  # noqa: S603 - ruff, on a folder of ours
         [find_ruff(), *command, "."], cwd=folder, capture_output=True, encoding="utf-8", check=False
     )
     if process.returncode != 0:
         message = next((line for line in process.stderr.splitlines() if line.strip()), "nothing was told")
         reason = f"ruff, which lays out its modules, ended with code {process.returncode}: {message}"
-        raise Faults([TARGET_FAILED(at=at, name=target, reason=printable(reason.rstrip(".")))])
+        raise Faults([TARGET_FAILED(at=at, name=target, reason=make_printable(reason.rstrip(".")))])

@@ -10,7 +10,7 @@ _INNER: Final = ("body", "handlers", "orelse", "finalbody", "cases")
 """The fields with nested statements. Imports are statements, so expressions, nearly all of a module, are skipped."""
 
 
-def imports_from(source: str) -> Iterator[ast.ImportFrom]:
+def list_imports(source: str) -> Iterator[ast.ImportFrom]:
     """Yield every `from … import …` of a module at any depth, in line order."""
     pending: list[ast.AST] = [ast.parse(source)]
     while pending:

@@ -15,7 +15,7 @@ _UNSAFE: Final = re.compile(
 )
 
 
-def literal(value: object) -> str:
+def write_literal(value: object) -> str:
     """A scalar as Python source, strings in double quotes."""
     if not isinstance(value, str):
         assert value is None or isinstance(value, bool | int | float), type(value)
@@ -24,16 +24,16 @@ def literal(value: object) -> str:
     return f'"{_UNSAFE.sub(_escape, text)}"'
 
 
-def json_literal(value: object) -> str:
+def write_json(value: object) -> str:
     """Any JSON value as Python source."""
     if is_object(value):
-        return "{" + ", ".join(f"{literal(key)}: {json_literal(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{write_literal(key)}: {write_json(item)}" for key, item in value.items()) + "}"
     if is_array(value):
-        return "[" + ", ".join(json_literal(item) for item in value) + "]"
-    return literal(value)
+        return "[" + ", ".join(write_json(item) for item in value) + "]"
+    return write_literal(value)
 
 
-def docstring(text: str, indent: int) -> str:
+def write_docstring(text: str, indent: int) -> str:
     """A wrapped docstring with this indentation, except in its first line. Empty text gives ''."""
     body = wrap_docstring(text, indent)
     if not body:
@@ -72,11 +72,11 @@ def _escape(match: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
-def raw(text: str) -> str:
+def write_raw(text: str) -> str:
     """JSON text as a raw literal if all of it is printable, otherwise as an ordinary one. Triple quotes become JSON escapes."""
     escaped_text = text.replace("'''", r"\u0027\u0027\u0027").strip()
     return (
         f"r'''{escaped_text}'''"
         if all(one.isprintable() or one == "\n" for one in escaped_text)
-        else literal(escaped_text)
+        else write_literal(escaped_text)
     )

@@ -5,36 +5,38 @@ from __future__ import annotations
 from typing import Any
 
 from acpgen import ir
-from acpgen.meaning.contract import method_row
-from acpgen.targets.python.literals import literal
+from acpgen.meaning.contract import make_method_row
+from acpgen.targets.python.literals import write_literal
 from acpgen.targets.python.naming import Names
 
 
-def method_rows(protocol: ir.Protocol, names: Names, any_: str = "Any") -> list[dict[str, Any]]:
+def make_method_rows(protocol: ir.Protocol, names: Names, any_: str = "Any") -> list[dict[str, Any]]:
     """One row per method; two for a name that is both a request and a notification. `any_` is the module's name for `Any`."""
     rows: list[dict[str, Any]] = []
     visited_names: set[str] = set()
     for method in protocol.methods:
         key = method.name if method.name not in visited_names else f"{method.name} ({method.kind})"
         visited_names.add(method.name)
-        row = method_row(method)
+        row = make_method_row(method)
         definitions = [row.pop(part, None) for part in ("params", "result")]
         payloads = ["None" if one is None else names.classes[one] for one in definitions]
         payload_arguments = [
             "type(None)" if _is_null(protocol, one) else payload
             for one, payload in zip(definitions, payloads, strict=True)
         ]
-        head = [literal(row.pop(part)) for part in ("name", "side", "kind")]
-        rest = [f"{argument}={literal(value)}" for argument, value in row.items()]
+        head = [write_literal(row.pop(part)) for part in ("name", "side", "kind")]
+        rest = [f"{argument}={write_literal(value)}" for argument, value in row.items()]
         types = [any_ if payload == "None" else payload for payload in payloads]
         types = types if method.kind == "request" else [types[0], "None"]
-        rows.append({"key": literal(key), "arguments": [*head, *payload_arguments, *rest], "types": ", ".join(types)})
+        rows.append(
+            {"key": write_literal(key), "arguments": [*head, *payload_arguments, *rest], "types": ", ".join(types)}
+        )
     return rows
 
 
 def _is_null(protocol: ir.Protocol, name: str | None) -> bool:
     """Whether a definition is only null: its alias would be `None`, which in a row means that the schema has no type."""
-    definition = protocol.definitions.get(name or "")
+    definition = protocol.definitions.get(name) if name is not None else None
     if not isinstance(definition, ir.Alias):
         return False
     return definition.type == ir.Null() or (

@@ -12,15 +12,15 @@ from acpgen import ir
 from acpgen.files.cache import Cache, find_or_make
 from acpgen.input.numbers import dumps
 from acpgen.input.step_budget import spend
-from acpgen.resources import templates
-from acpgen.targets.python.aliases import alias_views
+from acpgen.resources import locate_templates
+from acpgen.targets.python.aliases import make_alias_views
 from acpgen.targets.python.defaults import Defaults, without_null
-from acpgen.targets.python.literals import docstring, literal
+from acpgen.targets.python.literals import write_docstring, write_literal
 from acpgen.targets.python.naming import Names
-from acpgen.targets.python.notes import field_notes
+from acpgen.targets.python.notes import describe_field
 from acpgen.targets.python.python_options import PythonOptions
-from acpgen.targets.python.python_templates import render_template, title_of
-from acpgen.targets.python.single_module import import_of
+from acpgen.targets.python.python_templates import name_protocol, render_template
+from acpgen.targets.python.single_module import write_import
 from acpgen.targets.python.types import Hints
 
 _AT_ONCE: Final = 300
@@ -30,7 +30,7 @@ _STEPS_A_RECORD: Final = 100
 _STEPS_A_FIELD: Final = 30
 """The cost of a record and of a field in the emitter, in steps of the budget: the emitter itself counts none."""
 
-_EMITTER: Final = templates() / "python" / "dcg"
+_EMITTER: Final = locate_templates() / "python" / "dcg"
 """The folder with the template of a class and the emitter's settings, so that it reads no others."""
 
 _OPENS: Final = '"\x01'
@@ -69,13 +69,13 @@ def render_models(
     records = [d for d in protocol.definitions.values() if isinstance(d, ir.Record)]
     views = _Views(protocol, names, modules, hints, keeping)
     views_of = {record.name: views.of(record) for record in records}
-    aliases = alias_views(protocol, names, hints)
+    aliases = make_alias_views(protocol, names, hints)
     if aliases:
         hints.use_import("TypeAlias")
-    head = f'"""{title_of(protocol)}: the types.\n\n{notice}\n"""\n\n{_imports(hints, modules)}\n'
+    head = f'"""{name_protocol(protocol)}: the types.\n\n{notice}\n"""\n\n{_write_imports(hints, modules)}\n'
     spend(sum(_STEPS_A_RECORD + _STEPS_A_FIELD * len(record.fields) for record in records))
-    lots = _groups(records) if records else []
-    classes = [views.place_docstrings(_classes(lot, names, views_of, cache)) for lot in lots]
+    lots = _group_records(records) if records else []
+    classes = [views.place_docstrings(_write_classes(lot, names, views_of, cache)) for lot in lots]
     others = render_template(
         "aliases",
         aliases=aliases,
@@ -85,17 +85,17 @@ def render_models(
     return "\n\n".join([head, *classes, others])
 
 
-def _imports(hints: Hints, modules: Modules) -> str:
+def _write_imports(hints: Hints, modules: Modules) -> str:
     """The import statements of the module."""
     by_module: dict[str, set[str]] = {}
     for name in hints.used:
         module = "typing" if name in _FROM_TYPING else "msgspec" if name in _FROM_MSGSPEC else modules.runtime
         by_module.setdefault(module, set()).add(hints.names.write_import(name))
-    lines = (import_of(module, imported_names, _WIDEST) for module, imported_names in sorted(by_module.items()))
+    lines = (write_import(module, imported_names, _WIDEST) for module, imported_names in sorted(by_module.items()))
     return "\n".join(["from __future__ import annotations", "", *lines])
 
 
-def _groups(records: list[ir.Record]) -> list[list[ir.Record]]:
+def _group_records(records: list[ir.Record]) -> list[list[ir.Record]]:
     """Group the records for the emitter, whose time and memory grow faster than its input. Records with a common base stay together."""
     by_name = {record.name: record for record in records}
     families: dict[str, list[ir.Record]] = {}
@@ -113,10 +113,10 @@ def _groups(records: list[ir.Record]) -> list[list[ir.Record]]:
     return [sorted(group, key=lambda record: order[record.name]) for group in groups]
 
 
-def _classes(records: list[ir.Record], names: Names, views: Mapping[str, dict[str, Any]], cache: Cache) -> str:
+def _write_classes(records: list[ir.Record], names: Names, views: Mapping[str, dict[str, Any]], cache: Cache) -> str:
     """The source of a group of classes, emitted now or taken from the cache."""
-    keys = _keys(records, names)
-    layout = _layout(records, keys)
+    keys = _name_records(records, names)
+    layout = _make_schema(records, keys)
     values = {f"#/$defs/{keys[record.name]}": views[record.name] for record in records}
     template = (_EMITTER / "msgspec.jinja2").read_text("utf-8")
     return find_or_make(cache, ("classes", template, dumps([layout, values])), lambda: _emit(layout, values), dict)
@@ -139,7 +139,7 @@ def _emit(layout: dict[str, Any], values: Mapping[str, dict[str, Any]]) -> str:
         custom_template_dir=_EMITTER,
         settings_path=_EMITTER,
         extra_template_data=defaultdict(dict, values),
-        custom_class_name_generator=_as_it_is,
+        custom_class_name_generator=_return_unchanged,
         allow_remote_refs=False,
         strict_refs=True,
         strict_nullable=True,
@@ -157,17 +157,17 @@ def _emit(layout: dict[str, Any], values: Mapping[str, dict[str, Any]]) -> str:
     return "".join(source.splitlines(keepends=True)[first.lineno - 1 :])
 
 
-def _keys(records: list[ir.Record], names: Names) -> Mapping[str, str]:
+def _name_records(records: list[ir.Record], names: Names) -> Mapping[str, str]:
     """A neutral name for each record. The emitter sorts by name, so they are in the order of the class names."""
     classes = sorted(records, key=lambda record: names.classes[record.name])
     return {record.name: f"R{index:0{len(str(len(records)))}}" for index, record in enumerate(classes)}
 
 
-def _as_it_is(name: str) -> str:
+def _return_unchanged(name: str) -> str:
     return name
 
 
-def _layout(records: list[ir.Record], keys: Mapping[str, str]) -> dict[str, Any]:
+def _make_schema(records: list[ir.Record], keys: Mapping[str, str]) -> dict[str, Any]:
     """The schema of the records with neutral names: the base of each, and one field, as without fields it would be a map."""
     definitions: dict[str, Any] = {}
     for record in records:
@@ -201,9 +201,9 @@ class _Views:
         parts = (other.partition(_CLOSES) for other in others)
         return "".join([first, *(f"{self._docstrings[int(number)]}{rest}" for number, _, rest in parts)])
 
-    def _docstring(self, text: str) -> str:
+    def _store_docstring(self, text: str) -> str:
         """Store a docstring and return its placeholder: its number in delimiters. Empty for empty text."""
-        docstring_source = docstring(text, 4)
+        docstring_source = write_docstring(text, 4)
         if not docstring_source:
             return ""
         self._docstrings.append(docstring_source)
@@ -213,13 +213,13 @@ class _Views:
         """The template values for one record."""
         union = self._hints.unknown.get(record.name) if record.base is None else None
         base = "Unknown" if union is not None else "Record"
-        fields = [self._field(field, record) for field in self._list_own_fields(record)]
+        fields = [self._make_field(field, record) for field in self._list_own_fields(record)]
         is_judged = bool(record.unenforced) or any(field.pop("is_judged") for field in fields)
         return {
             "own_name": self._names.classes[record.name],
             "own_base": self._names.classes[record.base] if record.base is not None else self._hints.use_import(base),
-            "keywords": self._keywords(record, union, is_judged=is_judged),
-            "docstring": self._docstring(record.doc or f"`{record.name}`."),
+            "keywords": self._list_keywords(record, union, is_judged=is_judged),
+            "docstring": self._store_docstring(record.doc or f"`{record.name}`."),
             "views": fields,
         }
 
@@ -228,19 +228,19 @@ class _Views:
         inherited = {field.name for field in base.fields} if isinstance(base, ir.Record) else set[str]()
         return tuple(field for field in record.fields if field.name not in inherited)
 
-    def _keywords(self, record: ir.Record, union: ir.TaggedUnion | None, *, is_judged: bool) -> list[str]:
+    def _list_keywords(self, record: ir.Record, union: ir.TaggedUnion | None, *, is_judged: bool) -> list[str]:
         keywords: list[str] = []
         tag = self._hints.tags.get(record.name)
         if tag is not None:
-            keywords += [f"tag_field={literal(tag.field)}", f"tag={literal(tag.value)}"]
+            keywords += [f"tag_field={write_literal(tag.field)}", f"tag={write_literal(tag.value)}"]
         elif union is not None:
             own = [union.default_tag] if union.default_tag is not None else []
             excluded_tags = dict(record.excluded).get(union.tag, ())
             tags = dict.fromkeys([*(variant.tag for variant in union.variants), *own, *excluded_tags])
             texts = [tag for tag in tags if isinstance(tag, str)]  # the unknown tag is text: it can be no other one
-            keywords += [f"tag_field={literal(union.tag)}", f"known=({_write_tuple(texts)})"]
+            keywords += [f"tag_field={write_literal(union.tag)}", f"known=({_write_tuple(texts)})"]
         elif record.excluded and record.base is None:
-            rows = (f"{literal(key)}: ({_write_tuple(tags)})" for key, tags in record.excluded)
+            rows = (f"{write_literal(key)}: ({_write_tuple(tags)})" for key, tags in record.excluded)
             keywords.append(f"excludes={{{', '.join(rows)}}}")
         unknown = self._modules.options.unknown
         match record.extra:
@@ -249,7 +249,7 @@ class _Views:
             case ir.Anything() if record.name in self._keeping:
                 if record.base is not None:
                     keywords.append(
-                        "drop=False" if unknown == "ignore" else f"extra={literal(self._hints.use_import('Any'))}"
+                        "drop=False" if unknown == "ignore" else f"extra={write_literal(self._hints.use_import('Any'))}"
                     )
             case ir.Anything():
                 keywords.append("drop=True" if unknown == "ignore" else "extra=None")
@@ -258,7 +258,7 @@ class _Views:
             case value_type:
                 values = self._hints.of(value_type)
                 is_judged = is_judged or values.is_judged
-                keywords.append(f"extra={literal(values.source)}")
+                keywords.append(f"extra={write_literal(values.source)}")
         if self._is_unknown(record):  # its constructor is that of `Unknown`, which takes the tag as text
             keywords.append("init=False")
         return [*keywords, *(["judged=True"] if is_judged else [])]
@@ -267,7 +267,7 @@ class _Views:
         """Whether a class, or a base of it, retains unknown variants."""
         if record.name in self._hints.unknown:
             return True
-        base = self._protocol.definitions.get(record.base or "")
+        base = self._protocol.definitions[record.base] if record.base is not None else None
         return isinstance(base, ir.Record) and self._is_unknown(base)
 
     def _keeps(self, base: str | None) -> bool:
@@ -275,18 +275,21 @@ class _Views:
         record = self._protocol.definitions[base] if base is not None else None
         return isinstance(record, ir.Record) and (record.name in self._keeping or self._keeps(record.base))
 
-    def _field(self, field: ir.Field, record: ir.Record) -> dict[str, Any]:
+    def _make_field(self, field: ir.Field, record: ir.Record) -> dict[str, Any]:
         name = self._names.fields[record.name][field.name]
         tag = self._hints.tags.get(record.name)
-        view = {"name": name, "docstring": self._docstring(field_notes(field)), "is_judged": False}
+        view = {"name": name, "docstring": self._store_docstring(describe_field(field)), "is_judged": False}
         if tag is not None and tag.field == field.name:
-            constant = f"{self._hints.use_import('Literal')}[{literal(tag.value)}]"
-            return view | {"hint": f"{self._hints.use_import('ClassVar')}[{constant}]", "default": literal(tag.value)}
+            constant = f"{self._hints.use_import('Literal')}[{write_literal(tag.value)}]"
+            return view | {
+                "hint": f"{self._hints.use_import('ClassVar')}[{constant}]",
+                "default": write_literal(tag.value),
+            }
         hint = self._hints.of(field.type)
         union = self._hints.unknown.get(record.name)
         if union is not None and union.tag == field.name:
             hint = hint._replace(source=self._hints.use_import("UnknownTag"))
-        alias = [f"name={literal(field.name)}"] if name != field.name else []
+        alias = [f"name={write_literal(field.name)}"] if name != field.name else []
         default = self._defaults.of(field)
         source, is_made = default if default is not None else ("", False)
         if source in ("list", "dict") and isinstance(several := without_null(field.type), ir.Array | ir.Map):
@@ -304,4 +307,4 @@ class _Views:
 
 def _write_tuple(values: Collection[ir.JSON]) -> str:
     """The entries of a tuple as source code."""
-    return ", ".join(map(literal, values)) + ("," if len(values) == 1 else "")
+    return ", ".join(map(write_literal, values)) + ("," if len(values) == 1 else "")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from acpgen import ir
-from acpgen.naming.identifiers import class_names, field_names, member_names
+from acpgen.naming.identifiers import class_names, field_names, make_member_names
 from acpgen.targets.python.python_options import PythonOptions
 
 
@@ -50,7 +50,7 @@ def name_all(protocol: ir.Protocol, options: PythonOptions | None = None) -> Nam
     for name in protocol.definitions:
         _name_fields(name, protocol, fields)
     members = {
-        enum.name: member_names([str(one.value) for one in enum.values])
+        enum.name: make_member_names([str(one.value) for one in enum.values])
         for enum in protocol.definitions.values()
         if isinstance(enum, ir.Enum)
         and effective_options.enums == "str-enum"

@@ -6,7 +6,7 @@ from acpgen import ir
 from acpgen.input.numbers import dumps
 
 
-def field_notes(field: ir.Field) -> str:
+def describe_field(field: ir.Field) -> str:
     """The docstring of a field: its description, and then what the type does not express."""
     notes: list[str] = []
     if field.default is not None and not field.required:
@@ -14,15 +14,15 @@ def field_notes(field: ir.Field) -> str:
     if field.null == "clears":
         notes.append("Null clears the value; omitted leaves it unchanged.")
     if field.capability is not None:
-        notes.append(f"{gate(field.capability)}.")
+        notes.append(f"{describe_gate(field.capability)}.")
     if field.required_with is not None:
-        notes.append(f"Required once advertised: {gate(field.required_with, 'by')}.")
+        notes.append(f"Required once advertised: {describe_gate(field.required_with, 'by')}.")
     if field.unstable:
         notes.append("Unstable: may change in any version.")
     return "\n\n".join(part for part in (field.doc, " ".join(notes)) if part)
 
 
-def gate(capability: str, how: str = "Only with the capability") -> str:
+def describe_gate(capability: str, how: str = "Only with the capability") -> str:
     """A capability such as `agent:agentCapabilities.loadSession`, in words."""
     side, _, path = capability.partition(":")
     if how == "by":

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from acpgen import ir
-from acpgen.naming.identifiers import assign, class_names, method_names
-from acpgen.targets.python.literals import docstring, literal, wrap_docstring
+from acpgen.naming.identifiers import assign, class_names, make_method_names
+from acpgen.targets.python.literals import wrap_docstring, write_docstring, write_literal
 from acpgen.targets.python.naming import Names
 
 EITHER: Final = frozenset({"both", "protocol"})
@@ -64,21 +64,21 @@ class Peer:
     literal: str
 
 
-def peers_view(protocol: ir.Protocol, names: Names) -> dict[str, Any] | None:
+def make_peers_view(protocol: ir.Protocol, names: Names) -> dict[str, Any] | None:
     """The template values; `None` unless there are methods and two sides."""
     sides = [side for side in protocol.sides if side not in EITHER]
     if len(sides) < 2 or not protocol.methods:
         return None
     peers = _name_peers(sides)
     here = names.of_module("models")
-    pair = _pair(sides)
-    views = [_view(peer, peers[_find_other_side(peer.name, pair)], protocol, here) for peer in peers.values()]
+    pair = _choose_pair(sides)
+    views = [_make_view(peer, peers[_find_other_side(peer.name, pair)], protocol, here) for peer in peers.values()]
     return {
         "sides": views,
         "first": peers[pair[0]],
         "second": peers[pair[1]],
-        "kind": literal(protocol.stream),
-        "cancellation": _cancellation(protocol),
+        "kind": write_literal(protocol.stream),
+        "cancellation": _find_cancellation(protocol),
         "uses_any": any(m.params is None or (m.kind == "request" and m.result is None) for m in protocol.methods),
     }
 
@@ -91,16 +91,20 @@ def _name_peers(sides: list[str]) -> dict[str, Peer]:
         for kind, prefix in (("handler", ""), ("remote", "Remote"))
     }
     assigned_names = assign(candidates, used=_OWN)
-    attributes = method_names({side: side for side in sides}, used={*_SERVING, *_MODULE})
+    attributes = make_method_names({side: side for side in sides}, used={*_SERVING, *_MODULE})
     return {
         side: Peer(
-            side, assigned_names[f"handler {side}"], assigned_names[f"remote {side}"], attributes[side], literal(side)
+            side,
+            assigned_names[f"handler {side}"],
+            assigned_names[f"remote {side}"],
+            attributes[side],
+            write_literal(side),
         )
         for side in sides
     }
 
 
-def _pair(sides: list[str]) -> tuple[str, str]:
+def _choose_pair(sides: list[str]) -> tuple[str, str]:
     """The two sides of a connection: the first two."""
     return sides[0], sides[1]
 
@@ -112,19 +116,19 @@ def _find_other_side(side: str, pair: tuple[str, str]) -> str:
     return "client" if "client" in pair else pair[0]
 
 
-def _view(peer: Peer, other: Peer, protocol: ir.Protocol, names: Names) -> dict[str, Any]:
+def _make_view(peer: Peer, other: Peer, protocol: ir.Protocol, names: Names) -> dict[str, Any]:
     methods = {f"{m.name} {m.kind}": m for m in protocol.methods if m.side in EITHER or m.side == peer.name}
     reserved_names = {*_SERVING, other.attribute}
-    python_names = method_names({key: method.name for key, method in methods.items()}, used=reserved_names)
+    python_names = make_method_names({key: method.name for key, method in methods.items()}, used=reserved_names)
     return {
         **vars(peer),
         "name": wrap_docstring(peer.name, 4),
         "other": replace(other, name=wrap_docstring(other.name, 4)),
-        "methods": [_call(method, python_names[key], protocol, names) for key, method in methods.items()],
+        "methods": [_make_call(method, python_names[key], protocol, names) for key, method in methods.items()],
     }
 
 
-def _call(method: ir.Method, name: str, protocol: ir.Protocol, names: Names) -> dict[str, Any]:
+def _make_call(method: ir.Method, name: str, protocol: ir.Protocol, names: Names) -> dict[str, Any]:
     params = "Any" if method.params is None else names.classes[method.params]
     is_optional = method.params is None or _allows_omission(protocol, method.params, method.omitted)
     result = "Any" if method.result is None else names.classes[method.result]
@@ -136,14 +140,14 @@ def _call(method: ir.Method, name: str, protocol: ir.Protocol, names: Names) -> 
         texts.append(f"Needs the capability `{path}` of the {side}.")
     return {
         "name": name,
-        "literal": literal(name),
-        "wire": literal(method.name),
+        "literal": write_literal(name),
+        "wire": write_literal(method.name),
         "kind": method.kind,
         "params": f"{params} | None" if is_optional and method.params is not None else params,
         "served": f"{params} | None" if method.omitted == "nothing" and method.params is not None else params,
         "is_optional": is_optional,
         "result": "None" if method.kind == "notification" else f"{result} | None" if optional_result else result,
-        "doc": docstring("\n\n".join(texts), 8) or '""""""',
+        "doc": write_docstring("\n\n".join(texts), 8) or '""""""',
     }
 
 
@@ -175,13 +179,13 @@ def _takes_empty(
             return False
 
 
-def _cancellation(protocol: ir.Protocol) -> dict[str, str] | None:
+def _find_cancellation(protocol: ir.Protocol) -> dict[str, str] | None:
     """The notification that cancels a request: its name contains "cancel", and its params have the id of the request."""
     for method in protocol.methods:
-        params = protocol.definitions.get(method.params or "")
+        params = protocol.definitions.get(method.params) if method.params is not None else None
         if method.kind == "notification" and re.search("cancel", method.name, re.IGNORECASE):
             fields = [field.name for field in params.fields] if isinstance(params, ir.Record) else []
             for name in ("requestId", "request_id", "id"):
                 if name in fields:
-                    return {"method": literal(method.name), "field": literal(name)}
+                    return {"method": write_literal(method.name), "field": write_literal(name)}
     return None

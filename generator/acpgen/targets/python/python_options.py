@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from acpgen.errors import Fault, Faults
 from acpgen.input.faults import BAD_SETTING
-from acpgen.naming.identifiers import package_conflict
+from acpgen.naming.identifiers import describe_conflict
 from acpgen.targets.interface import Settings
 from acpgen.targets.options import Option
 
@@ -54,25 +54,25 @@ def read_options(settings: Settings) -> PythonOptions:
     options: Mapping[str, Any] = {**{option.name: option.default for option in OPTIONS}, **settings.options}
     faults: list[Fault] = []
 
-    def wrong(name: str, expected: str) -> None:
+    def report(name: str, expected: str) -> None:
         faults.append(BAD_SETTING(at="options of the target python", key=name, expected=expected, hint="Correct it."))
 
     runtime = options["runtime"]
     if runtime == "auto":  # where nothing names the dependency, the package carries it
         runtime = "embedded" if settings.distribution is None else "package"
-    conflict = package_conflict(settings.package)
+    conflict = describe_conflict(settings.package)
     first, *inner = settings.package.split(".")
     if conflict:
-        wrong("package", f"another name than {settings.package!r}: {conflict}")
+        report("package", f"another name than {settings.package!r}: {conflict}")
     elif runtime == "embedded" and inner and inner[0].lower() == "runtime":
-        wrong(
+        report(
             "package",
             f"another name than {settings.package!r}: {first}.runtime holds the modules that its packages share",
         )
     if options["line-length"] not in _LINES:
-        wrong("line-length", f"from {_LINES.start} to {_LINES.stop - 1}")
+        report("line-length", f"from {_LINES.start} to {_LINES.stop - 1}")
     if options["layout"] == "file" and settings.distribution is not None and "." not in settings.package:
-        wrong("layout", "'package', or a package such as 'acme.v1': a module alone cannot say that it is typed")
+        report("layout", "'package', or a package such as 'acme.v1': a module alone cannot say that it is typed")
     if faults:
         raise Faults(faults)
     return PythonOptions(

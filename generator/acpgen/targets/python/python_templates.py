@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from acpgen import ir
-from acpgen.resources import NOTICE, source_templates
+from acpgen.resources import NOTICE, load_templates
 from acpgen.targets.python.literals import wrap_docstring
 
 
 def render_template(template: str, *, others: Mapping[str, str] | None = None, **values: Any) -> str:
     """Render a template, with one newline at its end. `others` maps names in the template itself to other names."""
     name = template if "." in template else f"{template}.py"
-    environment = source_templates("python")
+    environment = load_templates("python")
     jinja_template = environment.get_template(f"{name}.jinja2")
     if others:
         source, _, _ = cast("Any", environment.loader).get_source(environment, f"{name}.jinja2")
@@ -37,6 +37,6 @@ def _with_names(source: str, others: Mapping[str, str]) -> str:
     return "".join(lines)
 
 
-def title_of(protocol: ir.Protocol) -> str:
+def name_protocol(protocol: ir.Protocol) -> str:
     """The name of a protocol in docstrings."""
     return wrap_docstring(protocol.name, 0) or "protocol"

@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.bundle.unknown_variants import of_receivers
+from acpgen.bundle.unknown_variants import make_receiver_definitions
 from acpgen.input.keywords import PROSE
 from acpgen.input.numbers import dumps
 from acpgen.input.patterns import Patterns
 from acpgen.input.walk import ASSERTIONS, LISTS, MAPS, SINGLE, is_array, is_object
-from acpgen.meaning.contract import protocol_row
-from acpgen.targets.python.additional_properties import pattern_property_definitions
+from acpgen.meaning.contract import make_protocol_row
+from acpgen.targets.python.additional_properties import find_pattern_definitions
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.python_options import PythonOptions
 
@@ -30,13 +30,15 @@ _OF_DIALECT: Final = frozenset(
 """The dialect's keywords for receivers of a value, and for checks of a conversation."""
 
 
-def schema_text(bundle: Bundle, beside: Mapping[str, Any] | None = None) -> str:
-    """The bundled schema as JSON, one definition per line, with assertions and keywords for receivers; `beside` precedes them as
+def write_schema(bundle: Bundle, extra_data: Mapping[str, Any] | None = None) -> str:
+    """The bundled schema as JSON, one definition per line, with assertions and keywords for receivers; `extra_data` precedes them as
     `x-protocol`.
     """
-    definitions = ",\n".join(f"{_json(name)}: {_json(_judging(row))}" for name, row in bundle.definitions.items())
-    about = f'"x-protocol": {_json(beside)},\n' if beside is not None else ""
-    return f'{{"$schema": {_json(bundle.schema["$schema"])},\n{about}"$defs": {{\n{definitions}\n}}}}\n'
+    definitions = ",\n".join(
+        f"{_write_json(name)}: {_write_json(_strip_annotations(row))}" for name, row in bundle.definitions.items()
+    )
+    about = f'"x-protocol": {_write_json(extra_data)},\n' if extra_data is not None else ""
+    return f'{{"$schema": {_write_json(bundle.schema["$schema"])},\n{about}"$defs": {{\n{definitions}\n}}}}\n'
 
 
 def list_extra_data(protocol: ir.Protocol, bundle: Bundle, names: Names, options: PythonOptions) -> Mapping[str, Any]:
@@ -44,35 +46,35 @@ def list_extra_data(protocol: ir.Protocol, bundle: Bundle, names: Names, options
     validate.
     """
     renamed = {class_: name for name, class_ in names.classes.items() if class_ != name}
-    receiving = of_receivers(bundle.definitions, bundle.unions, protocol.tolerated, protocol.fallbacks)
-    for name in pattern_property_definitions(protocol, bundle) if options.unknown == "refuse" else ():
+    receiving = make_receiver_definitions(bundle.definitions, bundle.unions, protocol.tolerated, protocol.fallbacks)
+    for name in find_pattern_definitions(protocol, bundle) if options.unknown == "refuse" else ():
         receiving[name] = {**receiving.get(name, bundle.definitions[name]), "unevaluatedProperties": False}
     whole = {**bundle.definitions, **receiving}
-    row = protocol_row(protocol, bundle)
+    row = make_protocol_row(protocol, bundle)
     adapted_definitions = Patterns(bundle.definitions.values()).translate_changed(whole)
     receiving |= {
         name: one for name, one in adapted_definitions.items() if name in receiving or one != row["judging"].get(name)
     }
     for name, definitions in {"judging": row["judging"], "receiving": receiving}.items():
-        row[name] = {key: _judging(one) for key, one in definitions.items()}
+        row[name] = {key: _strip_annotations(one) for key, one in definitions.items()}
     return {**row, "definitions": renamed}
 
 
-def _judging(schema: Any) -> Any:
+def _strip_annotations(schema: Any) -> Any:
     if not is_object(schema):
         return schema
     result: dict[str, Any] = {}
     for key, value in schema.items():
         if key in SINGLE:
-            result[key] = _judging(value)
+            result[key] = _strip_annotations(value)
         elif key in LISTS and is_array(value):
-            result[key] = [_judging(item) for item in value]
+            result[key] = [_strip_annotations(item) for item in value]
         elif key in MAPS and is_object(value):
-            result[key] = {name: _judging(item) for name, item in value.items()}
+            result[key] = {name: _strip_annotations(item) for name, item in value.items()}
         elif key in ASSERTIONS or key in _OF_DIALECT or (key not in PROSE and not key.startswith("x-")):
             result[key] = value
     return result
 
 
-def _json(value: object) -> str:
+def _write_json(value: object) -> str:
     return dumps(value, ensure_ascii=True)

@@ -32,7 +32,7 @@ def join_modules(modules: Sequence[str], siblings: Callable[[ast.ImportFrom], bo
                     alias.name if alias.asname is None else f"{alias.name} as {alias.asname}" for alias in node.names
                 )
     docstring = "".join(modules[0].splitlines(keepends=True)[: ast.parse(modules[0]).body[0].end_lineno]).strip("\n")
-    blocks = [docstring, *_imports(imported), *(f"\n{body}" for body in bodies)]
+    blocks = [docstring, *_write_imports(imported), *(f"\n{body}" for body in bodies)]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -45,16 +45,16 @@ def _is_head(node: ast.stmt) -> bool:
             return False
 
 
-def _imports(imported: dict[str, set[str]]) -> list[str]:
+def _write_imports(imported: dict[str, set[str]]) -> list[str]:
     """The imports in blocks: `__future__`, the standard library, the rest."""
     blocks: list[list[str]] = [[], [], []]
     for module, names in sorted(imported.items()):
         top = module.partition(".")[0]
-        blocks[0 if top == "__future__" else 1 if top in stdlib_module_names else 2].append(import_of(module, names))
+        blocks[0 if top == "__future__" else 1 if top in stdlib_module_names else 2].append(write_import(module, names))
     return ["\n".join(block) for block in blocks if block]
 
 
-def import_of(module: str, names: Collection[str], widest: int = _LINE) -> str:
+def write_import(module: str, names: Collection[str], widest: int = _LINE) -> str:
     """The source of an import, on one line if that has at most `widest` characters. Names may have the form `A as B`."""
     one_line = f"from {module} import {', '.join(sorted(names))}"
     lines = "".join(f"    {name},\n" for name in sorted(names))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from acpgen import ir
-from acpgen.meaning.discriminators import find_shared_tag, tags_by_type
+from acpgen.meaning.discriminators import find_shared_tag, group_tags
 
 _LARGEST: Final = 2**63
 """Integer tags must be below this, and not below its negative."""
@@ -21,7 +21,7 @@ class Tag:
     value: str | int
 
 
-def class_tags(protocol: ir.Protocol) -> Mapping[str, Tag]:
+def find_class_tags(protocol: ir.Protocol) -> Mapping[str, Tag]:
     """The tag of each record that declares one, by definition: that of the first union which discriminates it."""
     tags: dict[str, Tag] = {}
     for name, tag in _find_tags(protocol):
@@ -32,7 +32,7 @@ def class_tags(protocol: ir.Protocol) -> Mapping[str, Tag]:
     return {name: tag for name, tag in tags.items() if not _inherits(name, tag, tags, based, protocol)}
 
 
-def unknown_records(protocol: ir.Protocol) -> Mapping[str, ir.TaggedUnion]:
+def find_unknown_records(protocol: ir.Protocol) -> Mapping[str, ir.TaggedUnion]:
     """The fallback records, which retain unknown tags, each with its union."""
     return {
         union.fallback: union
@@ -45,10 +45,10 @@ def _find_tags(protocol: ir.Protocol) -> Iterator[tuple[str, Tag]]:
     """Yield records with the tags by which unions discriminate them; tagged unions first."""
     for union in protocol.definitions.values():
         if isinstance(union, ir.TaggedUnion):
-            for name, values in tags_by_type(union).items():
+            for name, values in group_tags(union).items():
                 if len(values) == 1 and isinstance(values[0], str | int):
                     yield name, Tag(union.tag, values[0])
-    for type_ in _types(protocol):
+    for type_ in _list_unions(protocol):
         tag = find_shared_tag(type_, protocol.definitions)
         if tag is None or tag.optional:
             continue
@@ -57,7 +57,7 @@ def _find_tags(protocol: ir.Protocol) -> Iterator[tuple[str, Tag]]:
                 yield one.name, Tag(tag.field, constants[0])
 
 
-def _types(protocol: ir.Protocol) -> Iterator[ir.AnyOf]:
+def _list_unions(protocol: ir.Protocol) -> Iterator[ir.AnyOf]:
     """Yield the unions inside a protocol that are discriminated by shape."""
     pending: list[ir.Type] = []
     for one in protocol.definitions.values():

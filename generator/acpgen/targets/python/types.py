@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from math import ceil, floor
 from typing import Any, Final, NamedTuple, TypeAlias, assert_never
 
 from acpgen import ir
-from acpgen.input.equality import exact, to_integer
-from acpgen.input.expressions import quick_in_python
+from acpgen.errors import Faults
+from acpgen.input.complexity import LONGEST_CHAIN
+from acpgen.input.equality import to_fraction, to_integer
+from acpgen.input.expressions import translate_to_python
+from acpgen.input.faults import TOO_LONG_CHAIN
 from acpgen.input.numbers import ExactNumber
 from acpgen.meaning.definition_order import order_definitions
-from acpgen.meaning.discriminators import tags_by_type
-from acpgen.meaning.limits import limits_of
-from acpgen.targets.python.literals import json_literal, literal
+from acpgen.meaning.discriminators import group_tags
+from acpgen.meaning.limits import list_limits
+from acpgen.targets.python.literals import write_json, write_literal
 from acpgen.targets.python.naming import Names
-from acpgen.targets.python.tags import Tag, class_tags, unknown_records
+from acpgen.targets.python.tags import Tag, find_class_tags, find_unknown_records
 
 _LARGEST: Final = 2**63 - 1
 """The largest integer of a `Literal`, and an upper bound for lengths in memory."""
@@ -44,11 +48,24 @@ class Hints:
     def __init__(self, protocol: ir.Protocol, names: Names) -> None:
         self.protocol = protocol
         self.names = names
-        self.tags: Mapping[str, Tag] = class_tags(protocol)
-        self.unknown = unknown_records(protocol)
+        self.tags: Mapping[str, Tag] = find_class_tags(protocol)
+        self.unknown = find_unknown_records(protocol)
         self.used: set[str] = set()
-        self.recursive = recursive_aliases(protocol)
+        self.recursive = find_recursive_aliases(protocol)
         self._defined: dict[str, Hint] = {}
+        self._define_from_the_leaves()
+
+    def _define_from_the_leaves(self) -> None:
+        """Define the types that others refer to first. Raises `Faults` if more lie in one another than Python's stack holds."""
+        depths: dict[str, int] = {}
+        for definition in chain.from_iterable(order_definitions(self.protocol)):
+            name = definition.name
+            if isinstance(definition, ir.Record) or name in self.recursive:
+                continue
+            depths[name] = _depth(definition.type, depths) if isinstance(definition, ir.Alias) else 0
+            if depths[name] > LONGEST_CHAIN:
+                raise Faults([TOO_LONG_CHAIN(at=definition.at, limit=LONGEST_CHAIN)])
+            self.of_definition(name)
 
     def use_import(self, name: str) -> str:
         """The module's name for an import, which is recorded as used."""
@@ -59,11 +76,11 @@ class Hints:
         """The annotation of a definition that is not a record."""
         if name not in self._defined:
             definition = self.protocol.definitions[name]
-            source, is_judged = self._definition(definition)
+            source, is_judged = self._hint_definition(definition)
             self._defined[name] = Hint(source, is_judged or bool(definition.unenforced))
         return self._defined[name]
 
-    def _definition(self, definition: ir.Definition) -> Hint:
+    def _hint_definition(self, definition: ir.Definition) -> Hint:
         match definition:
             case ir.TaggedUnion():
                 return Hint(self._write_tagged_union(definition))
@@ -76,7 +93,7 @@ class Hints:
                 )
             case ir.Alias(type=ir.AnyOf() as union):
                 hint = self.of(union)
-                if union.exclusive or not _overlap(map(self._values, _drop_null(union))):
+                if union.exclusive or not _overlap(map(self._list_values, _drop_null(union))):
                     return hint
                 return hint._replace(source=self._annotate(hint.source, "Shapes"))
             case ir.Alias():
@@ -100,34 +117,34 @@ class Hints:
             case ir.Boolean():
                 return Hint("bool")
             case ir.Number():
-                limits, is_exact = _limits(type_)
+                limits, is_exact = _find_limits(type_)
                 source = "int" if type_.integer else self.use_import("Number")
                 return Hint(self._annotate_limits(source, limits), not is_exact or type_.without_fraction)
             case ir.String():
-                pattern = quick_in_python(type_.pattern) if type_.pattern is not None else None
+                pattern = translate_to_python(type_.pattern) if type_.pattern is not None else None
                 source = self._annotate_limits(
-                    "str", {**_lengths(type_.min_length, type_.max_length), "pattern": pattern}
+                    "str", {**_find_lengths(type_.min_length, type_.max_length), "pattern": pattern}
                 )
                 return Hint(source, type_.pattern is not None and pattern is None)
             case ir.Constant():
-                return Hint(self._constants(type_.values))
+                return Hint(self._write_constants(type_.values))
             case ir.Array():
                 items = self.of(type_.items)
-                source = self._annotate_limits(f"list[{items.source}]", _lengths(type_.min_items, type_.max_items))
+                source = self._annotate_limits(f"list[{items.source}]", _find_lengths(type_.min_items, type_.max_items))
                 return Hint(source, items.is_judged or type_.unique)
             case ir.Tuple():
-                return self._tuple(type_)
+                return self._hint_tuple(type_)
             case ir.Map():
                 values = self.of(type_.values)
                 return Hint(f"dict[str, {values.source}]", values.is_judged)
             case ir.Ref():
-                return self._reference(type_.name)
+                return self._hint_reference(type_.name)
             case ir.AnyOf():
                 return self._hint_any_of(type_)
             case _:
                 assert_never(type_)
 
-    def _reference(self, name: str) -> Hint:
+    def _hint_reference(self, name: str) -> Hint:
         """A reference by name, marked if its target needs validation by the schema; records carry that mark themselves."""
         source = self.names.classes[name]
         if name in self.recursive:
@@ -148,7 +165,7 @@ class Hints:
         hint = self._join_types(rest)
         null = " | None" if len(rest) < len(union.types) and hint.source != "None" else ""
         if union.exclusive:
-            several = [list(self._values(one)) for one in union.types]
+            several = [list(self._list_values(one)) for one in union.types]
             nullable = [one for one in several if not {"any", "null"}.isdisjoint(kind for kind, _ in one)]
             is_joined = any(len(one) > 1 or any(kind != "object" and which for kind, which in one) for one in several)
             if _overlap(several) and (len(nullable) > 1 or is_joined):
@@ -157,7 +174,7 @@ class Hints:
                 hint = hint._replace(source=self._annotate(hint.source, "Shapes", "exclusive=True"))
         return hint._replace(source=f"{hint.source}{null}")
 
-    def _values(self, type_: ir.Type, visited: frozenset[str] = frozenset()) -> Iterator[_Values]:
+    def _list_values(self, type_: ir.Type, visited: frozenset[str] = frozenset()) -> Iterator[_Values]:
         """Yield the values that a type admits, as far as they discriminate it: objects by a tag, constants by value."""
         match type_:
             case ir.Anything():
@@ -165,23 +182,23 @@ class Hints:
             case ir.Nothing():
                 return
             case ir.Constant(values=values):
-                yield from ((_json_type(value), json_literal(value)) for value in values)
+                yield from ((_name_json_type(value), write_json(value)) for value in values)
             case ir.AnyOf(types=types):
                 for one in types:
-                    yield from self._values(one, visited)
+                    yield from self._list_values(one, visited)
             case ir.Ref(name=name) if name in self.tags:
                 tag = self.tags[name]
                 yield "object", f"{tag.field} {tag.value!r}"
             case ir.Ref(name=name) if name not in visited:
                 match self.protocol.definitions[name]:
                     case ir.Alias(type=inner):
-                        yield from self._values(inner, visited | {name})
+                        yield from self._list_values(inner, visited | {name})
                     case ir.Enum(values=enum_values, base=base) as enum:
-                        yield from ((_json_type(one.value), json_literal(one.value)) for one in enum_values)
-                        yield from self._values(base, visited) if enum.openness != "closed" else ()
+                        yield from ((_name_json_type(one.value), write_json(one.value)) for one in enum_values)
+                        yield from self._list_values(base, visited) if enum.openness != "closed" else ()
                     case ir.TaggedUnion(variants=variants, fallback=fallback, default=default):
                         names = [*(one.type for one in variants), *(one for one in (fallback, default) if one)]
-                        yield from (each for one in names for each in self._values(ir.Ref(one), visited | {name}))
+                        yield from (each for one in names for each in self._list_values(ir.Ref(one), visited | {name}))
                     case ir.Record():
                         yield "object", ""
             case _:
@@ -189,31 +206,33 @@ class Hints:
 
     def _write_tagged_union(self, union: ir.TaggedUnion) -> str:
         fallbacks = union.fallback_shapes or ((union.fallback,) if union.fallback is not None else ())
-        own = tags_by_type(union)
+        own = group_tags(union)
         members = [name for name in own if name != union.default]
         members += [*fallbacks, *([union.default] if union.default is not None else [])]
         exclusive = ["exclusive=True"] if union.fallback_exclusive else []
         source = join_types(self.names.classes[name] for name in members)
-        return self._annotate(source, "Tagged", literal(union.tag), *exclusive) if len(members) > 1 else source
+        return self._annotate(source, "Tagged", write_literal(union.tag), *exclusive) if len(members) > 1 else source
 
     # --- scalars, lists ---
 
     def _annotate(self, source: str, name: str, *arguments: str) -> str:
         return f"{self.use_import('Annotated')}[{source}, {self.use_import(name)}({', '.join(arguments)})]"
 
-    def _constants(self, values: tuple[ir.JSON, ...]) -> str:
+    def _write_constants(self, values: tuple[ir.JSON, ...]) -> str:
         """The annotation of constants. Those that no float equals exactly are left out: no decoded value is equal to them."""
         values = tuple(value for value in values if not isinstance(value, ExactNumber))
         if not values:
             return self.use_import("Never")
         small = [value for value in values if not _is_beyond_literals(value)]
-        literal_types = [f"{self.use_import('Literal')}[{', '.join(map(literal, small))}]"] if small else []
+        literal_types = [f"{self.use_import('Literal')}[{', '.join(map(write_literal, small))}]"] if small else []
         if len(small) == len(values):
             return literal_types[0]
         others = dict.fromkeys("float" if isinstance(value, float) else "int" for value in values if value not in small)
-        return self._annotate(join_types([*literal_types, *others]), "Constants", _tuple(map(literal, values)))
+        return self._annotate(
+            join_types([*literal_types, *others]), "Constants", _write_tuple(map(write_literal, values))
+        )
 
-    def _tuple(self, type_: ir.Tuple) -> Hint:
+    def _hint_tuple(self, type_: ir.Tuple) -> Hint:
         entries = [self.of(one) for one in type_.first]
         is_closed = type_.rest == ir.Nothing()
         rest = [] if is_closed else [self.of(type_.rest)]
@@ -225,7 +244,7 @@ class Hints:
         return Hint(source, type_.unique or any(one.is_judged for one in (*entries, *rest)))
 
     def _annotate_limits(self, source: str, limits: Mapping[str, str | int | float | None]) -> str:
-        arguments = [f"{name}={literal(value)}" for name, value in limits.items() if value is not None]
+        arguments = [f"{name}={write_literal(value)}" for name, value in limits.items() if value is not None]
         return self._annotate(source, "Meta", *arguments) if arguments else source
 
 
@@ -250,7 +269,7 @@ _JSON_TYPES: Final[Mapping[type, str]] = {
 }
 
 
-def _json_type(value: ir.JSON) -> str:
+def _name_json_type(value: ir.JSON) -> str:
     return _JSON_TYPES.get(type(value), "any")
 
 
@@ -274,16 +293,16 @@ def _overlap(members: Iterable[Iterable[_Values]]) -> bool:
     return len(fields) > 1 or ("any" in values_by_type and len(values_by_type) > 1)
 
 
-def _limits(number: ir.Number) -> tuple[dict[str, int | float], bool]:
+def _find_limits(number: ir.Number) -> tuple[dict[str, int | float], bool]:
     """The limits of a number with the names of msgspec, one in each direction, and whether they are complete. Those of an integer are
     integers.
     """
-    limits: dict[str, Any] = limits_of(number)
+    limits: dict[str, Any] = list_limits(number)
     is_exact = not any(isinstance(limit, ExactNumber) for limit in limits.values()) or number.integer
     msgspec_limits: dict[str, int | float] = {}
     for least, most, name in (("minimum", "exclusiveMinimum", "ge"), ("maximum", "exclusiveMaximum", "le")):
         sign = 1 if name == "ge" else -1
-        bounds = [(sign * exact(limits[key]), key) for key in (least, most) if key in limits]
+        bounds = [(sign * to_fraction(limits[key]), key) for key in (least, most) if key in limits]
         if not bounds:
             continue
         bound, key = max(
@@ -302,7 +321,7 @@ def _limits(number: ir.Number) -> tuple[dict[str, int | float], bool]:
     if step is not None:
         integer = to_integer(step)
         if number.integer and integer is None:
-            integer = exact(step).numerator
+            integer = to_fraction(step).numerator
         if integer is not None and integer > _LARGEST_LIMIT:
             is_exact = False
         elif not isinstance(step, ExactNumber) or integer is not None:
@@ -310,7 +329,7 @@ def _limits(number: ir.Number) -> tuple[dict[str, int | float], bool]:
     return msgspec_limits, is_exact
 
 
-def _lengths(least: int | None, most: int | None) -> dict[str, int | None]:
+def _find_lengths(least: int | None, most: int | None) -> dict[str, int | None]:
     """The limits of a length, capped at the largest possible length."""
     return {
         "min_length": None if not least else min(least, _LARGEST),
@@ -327,32 +346,47 @@ def join_types(members: Iterable[str], joint: str = " | ") -> str:
     return join_types([f"({' | '.join(group)})" for group in groups], joint)
 
 
-def _tuple(items: Iterable[str]) -> str:
+def _write_tuple(items: Iterable[str]) -> str:
     entries = list(items)
     return f"({', '.join(entries)}{',' if len(entries) == 1 else ''})"
 
 
-def references(type_: ir.Type) -> set[str]:
+def _depth(type_: ir.Type, depths: Mapping[str, int]) -> int:
+    """How many arrays and maps lie in one another in a type; `depths` has this of the definitions that are known."""
+    match type_:
+        case ir.Ref(name=name):
+            return depths.get(name, 0)
+        case ir.Array(items=inner) | ir.Map(values=inner):
+            return 1 + _depth(inner, depths)
+        case ir.Tuple(first=first, rest=rest):
+            return 1 + max(_depth(inner, depths) for inner in (*first, rest))
+        case ir.AnyOf(types=types):
+            return max((_depth(inner, depths) for inner in types), default=0)
+        case _:
+            return 0
+
+
+def list_references(type_: ir.Type) -> set[str]:
     """The definitions to which a type refers."""
     match type_:
         case ir.Ref(name=name):
             return {name}
         case ir.Array(items=inner) | ir.Map(values=inner):
-            return references(inner)
+            return list_references(inner)
         case ir.Tuple(first=first, rest=rest):
-            return set[str]().union(*map(references, (*first, rest)))
+            return set[str]().union(*map(list_references, (*first, rest)))
         case ir.AnyOf(types=types):
-            return set[str]().union(*(references(member) for member in types))
+            return set[str]().union(*(list_references(member) for member in types))
         case _:
             return set()
 
 
-def recursive_aliases(protocol: ir.Protocol) -> set[str]:
+def find_recursive_aliases(protocol: ir.Protocol) -> set[str]:
     """The aliases that refer to themselves without a record in between."""
     aliases = {name: one for name, one in protocol.definitions.items() if isinstance(one, ir.Alias)}
     return {
         one.name
         for group in order_definitions(replace(protocol, definitions=aliases))
         for one in group
-        if len(group) > 1 or one.name in references(aliases[one.name].type)
+        if len(group) > 1 or one.name in list_references(aliases[one.name].type)
     }

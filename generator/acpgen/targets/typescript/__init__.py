@@ -9,14 +9,14 @@ from typing import Any, Final
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.errors import visible
+from acpgen.errors import make_visible
 from acpgen.input.numbers import dumps
 from acpgen.naming.identifiers import class_names
-from acpgen.resources import NOTICE, source_templates
+from acpgen.resources import NOTICE, load_templates
 from acpgen.targets.interface import Settings, require_json_rpc
 from acpgen.targets.options import Option
 from acpgen.targets.typescript.checkers import Checkers
-from acpgen.targets.typescript.declarations import Declarations, comment
+from acpgen.targets.typescript.declarations import Declarations, write_comment
 
 __all__ = ["OPTIONS", "render"]
 
@@ -64,17 +64,17 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     is_file, is_typed = settings.options.get("layout") == "file", settings.options.get("language") == "typescript"
     stem = (place or "index") if is_file else f"{place}/index".lstrip("/")
     names = class_names(protocol.definitions.keys())
-    own = {name: _free(name, frozenset(names.values())) for name in (*_VALUES, *_TYPES, *_MESSAGES.split())}
-    module = _module(protocol, bundle, names)
+    own = {name: _find_free(name, frozenset(names.values())) for name in (*_VALUES, *_TYPES, *_MESSAGES.split())}
+    module = _make_module(protocol, bundle, names)
     needs_none = is_file or is_typed
     template_values: dict[str, Any] = {
         **module,
         "protocol": protocol,
         "names": names,
         "declarations": Declarations(protocol, names).render(),
-        "comment": comment,
+        "write_comment": write_comment,
         "dumps": dumps,
-        "title": visible(protocol.name),
+        "title": make_visible(protocol.name),
         "notice": NOTICE,
         "own": own,
         "values": {own[name]: name for name in _VALUES}
@@ -108,9 +108,9 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     return files | {"README.md": _lay_out("README.md", **manifest, is_typed=is_typed)}
 
 
-def script(protocol: ir.Protocol, bundle: Bundle, exported_names: Sequence[str]) -> str:
+def write_script(protocol: ir.Protocol, bundle: Bundle, exported_names: Sequence[str]) -> str:
     """A JavaScript expression with some functions of a protocol's module as properties of its value, for a page without modules."""
-    body = _lay_out("protocol.js", **_module(protocol, bundle, class_names(protocol.definitions.keys())))
+    body = _lay_out("protocol.js", **_make_module(protocol, bundle, class_names(protocol.definitions.keys())))
     return f"(() => {{\n{_read_runtime()}\n{body}return {{ {', '.join(exported_names)} }};\n}})()"
 
 
@@ -119,7 +119,7 @@ def _read_runtime() -> str:
     return re.sub(r"^export ", "", _lay_out("runtime.js"), flags=re.MULTILINE)
 
 
-def _module(protocol: ir.Protocol, bundle: Bundle, names: Mapping[str, str]) -> dict[str, Any]:
+def _make_module(protocol: ir.Protocol, bundle: Bundle, names: Mapping[str, str]) -> dict[str, Any]:
     """The checkers of a module, its method table, and its exports for the schema."""
     checkers = Checkers(protocol, bundle, names)
     exports = {names[name]: checkers.of_definition(name) for name in protocol.definitions if name in bundle.definitions}
@@ -128,7 +128,7 @@ def _module(protocol: ir.Protocol, bundle: Bundle, names: Mapping[str, str]) -> 
         options.append(f"{key}: {checkers.of_definition(name) if name in bundle.definitions else plain}")
     options += ["each: batches"] if protocol.batch else []
     options += ["versioned: false"] if protocol.envelope == "json-rpc-unversioned" else []
-    methods = [_row(method, checkers) for method in protocol.methods]
+    methods = [_write_row(method, checkers) for method in protocol.methods]
     used_names = {
         "protocol",
         *_VALUES,
@@ -143,7 +143,7 @@ def _module(protocol: ir.Protocol, bundle: Bundle, names: Mapping[str, str]) -> 
     }
 
 
-def _row(method: ir.Method, checkers: Checkers) -> str:
+def _write_row(method: ir.Method, checkers: Checkers) -> str:
     """A row of the table in `runtime.js`, without trailing default values."""
     params, result = (checkers.of_definition(name) if name else None for name in (method.params, method.result))
     empty = {"object": None, "array": "() => []", "null": "() => null"}.get(method.omitted, "() => {}")
@@ -154,7 +154,7 @@ def _row(method: ir.Method, checkers: Checkers) -> str:
     return f"[{', '.join(one or 'undefined' for one in row)}]"
 
 
-def _free(name: str, reserved_names: frozenset[str]) -> str:
+def _find_free(name: str, reserved_names: frozenset[str]) -> str:
     """A name of the module that does not clash with the schema."""
     while name in reserved_names:
         name = f"Any{name}" if not name.startswith("Any") else f"{name}_"
@@ -163,4 +163,4 @@ def _free(name: str, reserved_names: frozenset[str]) -> str:
 
 def _lay_out(template: str, **values: Any) -> str:
     name = template if template.startswith("runtime") else f"{template}.jinja2"
-    return source_templates("typescript").get_template(name).render(**values).strip("\n") + "\n"
+    return load_templates("typescript").get_template(name).render(**values).strip("\n") + "\n"

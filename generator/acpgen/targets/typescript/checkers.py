@@ -1,7 +1,7 @@
 """Checkers in JavaScript: a constant for each definition of a bundle, composed of functions of `templates/typescript/runtime.js`.
 
-A checker validates by the JSON Schema of the bundle; receivers use the definitions of `of_receivers` where these differ. `_itself`
-yields the checkers of a schema's own assertions, `_parts` those of its subschemas.
+A checker validates by the JSON Schema of the bundle; receivers use the definitions of `make_receiver_definitions` where these differ.
+`_list_assertions` yields the checkers of a schema's own assertions, `_list_parts` those of its subschemas.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from urllib.parse import unquote
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.bundle.unknown_variants import of_receivers
+from acpgen.bundle.unknown_variants import make_receiver_definitions
 from acpgen.embedded import discriminators
-from acpgen.input.equality import by_key
-from acpgen.input.expressions import fault_of
+from acpgen.input.equality import index_by_key
+from acpgen.input.expressions import describe_fault
 from acpgen.input.numbers import dumps
 from acpgen.input.schema_nodes import Schemas
-from acpgen.input.tagged_unions import branches_of, constants, is_of_type
-from acpgen.input.walk import Schema, asserts, find_cycles, is_object, references
-from acpgen.naming.identifiers import javascript_key
-from acpgen.pointers import resolve, target
+from acpgen.input.tagged_unions import find_branches, is_of_type, list_constants
+from acpgen.input.walk import Schema, asserts, find_cycles, is_object, list_references
+from acpgen.naming.identifiers import make_javascript_key
+from acpgen.pointers import read_reference, resolve
 
 _LIMITS: Final = (
     *("minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
@@ -34,7 +34,7 @@ _LIMITS: Final = (
 _NAME: Final = re.compile(r"\0([^\0]+)\0")
 """A placeholder for the name of a constant until all are known. No literal contains this character unescaped."""
 _EXACT: Final = " (exact)"
-"""The suffix of the definitions that `of_receivers` uses for exclusion; their checkers are strict."""
+"""The suffix of the definitions that `make_receiver_definitions` uses for exclusion; their checkers are strict."""
 
 
 class Checkers:
@@ -43,10 +43,12 @@ class Checkers:
     def __init__(self, protocol: ir.Protocol, bundle: Bundle, names: Mapping[str, str]) -> None:
         self._protocol = protocol
         self._definitions: Mapping[str, Schema] = bundle.definitions
-        self._receiving = of_receivers(bundle.definitions, bundle.unions, protocol.tolerated, protocol.fallbacks)
+        self._receiving = make_receiver_definitions(
+            bundle.definitions, bundle.unions, protocol.tolerated, protocol.fallbacks
+        )
         self._all = {**self._receiving, **self._definitions}
         self._names = names
-        self._unions = discriminators.Unions(self._at)
+        self._unions = discriminators.Unions(self._resolve)
         self._known: dict[str, str] = {}
         self._sources: dict[str, str] = {}
         self._shared: dict[str, str] = {}
@@ -59,31 +61,33 @@ class Checkers:
         edges: dict[str, list[str]] = {}
         for name, schema in chain(self._definitions.items(), self._receiving.items()):
             targets = edges.setdefault(name.removesuffix(_EXACT), [])
-            targets += (each.removesuffix(_EXACT) for each in references(schema))
+            targets += (each.removesuffix(_EXACT) for each in list_references(schema))
         self._exported = protocol.definitions.keys() & bundle.definitions.keys()
         for name in chain.from_iterable(find_cycles(edges)):
             if name in self._exported:
-                self._known[name] = self._constant(name)
+                self._known[name] = self._write_constant(name)
         for name, word in self._evaluated:  # each may ask for more
-            self.lines.append(f"const {_evaluation_name(name, word)} = {self._evaluation(self._all[name], word)};")
+            self.lines.append(
+                f"const {_name_evaluation(name, word)} = {self._write_evaluation(self._all[name], word)};"
+            )
 
     def of_definition(self, name: str) -> str:
         """The checker of a definition of the bundle or of receivers; `lazy`, for a recursive reference."""
         name = name.removesuffix(_EXACT)
         if name not in self._known and (name in self._exported or name in self._late):
             self._late.add(name)
-            return _call("lazy", f"() => {self._placeholder(name)}")
+            return _write_call("lazy", f"() => {self._make_placeholder(name)}")
         if name not in self._known:
             self._late.add(name)
-            self._known[name] = self._constant(name)
+            self._known[name] = self._write_constant(name)
         return self._known[name]
 
-    def _placeholder(self, name: str) -> str:
+    def _make_placeholder(self, name: str) -> str:
         return f"\0${self._names[name]}\0" if name in self._names else f"\0r{_hash(name)}\0"
 
-    def _constant(self, name: str) -> str:
+    def _write_constant(self, name: str) -> str:
         """The checker of a definition, as the name of a constant if it is not just that of another one."""
-        constant, source = self._placeholder(name), self._write_definition(name)
+        constant, source = self._make_placeholder(name), self._write_definition(name)
         if source in self._sources:
             self._shared[self._sources[source]] = self._shared[constant] = f"k{_hash(source)}"
         elif name in self._late or not (source.isidentifier() or _NAME.fullmatch(source)):
@@ -104,10 +108,10 @@ class Checkers:
         meaning, schema = self._protocol.definitions.get(name), self._definitions[name]
         received = self._receiving.get(name, schema)
         if isinstance(meaning, ir.TaggedUnion):
-            (_, known_branches), (_, branches) = branches_of(schema) or ("", []), branches_of(received) or ("", [])
+            (_, known_branches), (_, branches) = find_branches(schema) or ("", []), find_branches(received) or ("", [])
             return self.of(schema, meaning, next(iter(branches[len(known_branches) :]), None))
         strict, others = self.of(schema), self.of(received)
-        return strict if strict == others else _call("open", strict, others)
+        return strict if strict == others else _write_call("open", strict, others)
 
     # --- schemas ---
 
@@ -115,82 +119,84 @@ class Checkers:
         """The checker of a schema, for a definition with this `meaning`. `fallback` is an additional branch of its union, for receivers."""
         if not is_object(schema):
             return "any" if schema else "never"
-        checker = _join_checkers([*self._itself(schema), *self._parts(schema, meaning, fallback)])
+        checker = _join_checkers([*self._list_assertions(schema), *self._list_parts(schema, meaning, fallback)])
         for word in ("unevaluatedProperties", "unevaluatedItems"):
             if word in schema:
-                says = self._evaluation({key: one for key, one in schema.items() if key != word}, word)
-                checker = _call("unevaluated", checker, says, self.of(schema[word]), dumps(word))
+                says = self._write_evaluation({key: one for key, one in schema.items() if key != word}, word)
+                checker = _write_call("unevaluated", checker, says, self.of(schema[word]), dumps(word))
         return checker
 
-    def _parts(self, schema: Schema, meaning: ir.Definition | None, fallback: Any) -> Iterator[str]:
+    def _list_parts(self, schema: Schema, meaning: ir.Definition | None, fallback: Any) -> Iterator[str]:
         """Yield the checkers of the subschemas that a schema applies in place."""
         if isinstance(schema.get("$ref"), str):
-            yield self.of_definition(target(schema["$ref"]))
+            yield self.of_definition(read_reference(schema["$ref"]))
         yield from (self.of(one) for one in schema.get("allOf", ()))
         for keyword in ("anyOf", "oneOf"):
             if keyword in schema:
-                yield self._union(schema[keyword], keyword, meaning, fallback)
-        for test, *ways in self._conditions(schema):
+                yield self._write_union(schema[keyword], keyword, meaning, fallback)
+        for test, *ways in self._list_conditions(schema):
             if ways != [True, True]:
-                yield _call("when", test, *map(self.of, ways))
+                yield _write_call("when", test, *map(self.of, ways))
         if schema.get("dependentRequired"):
-            yield _call("dependents", dumps([*map(list, schema["dependentRequired"].items())]))
+            yield _write_call("dependents", dumps([*map(list, schema["dependentRequired"].items())]))
 
-    def _conditions(self, schema: Schema) -> Iterator[tuple[str, Any, Any]]:
+    def _list_conditions(self, schema: Schema) -> Iterator[tuple[str, Any, Any]]:
         """Yield a checker, the schema for values that pass it, and the schema for values that do not."""
         if "if" in schema:
             yield self.of(schema["if"]), schema.get("then", True), schema.get("else", True)
         for name, need in schema.get("dependentSchemas", {}).items():
-            yield _call("record", "{}", "0", "0", dumps([name])), need, True
+            yield _write_call("record", "{}", "0", "0", dumps([name])), need, True
 
-    def _at(self, reference: str) -> Any:
+    def _resolve(self, reference: str) -> Any:
         return resolve({"$defs": self._all}, unquote(reference))
 
-    def _itself(self, schema: Schema) -> Iterator[str]:
+    def _list_assertions(self, schema: Schema) -> Iterator[str]:
         """Yield the checkers of a schema's own assertions, in the order of its keywords."""
-        record, array = [*self._record(schema)], [*self._items(schema)]
+        record, array = [*self._write_record(schema)], [*self._list_items(schema)]
         type_ = schema.get("type")
         branches = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
         is_told = type_ == "object" and bool(branches) and all(map(self._declares_object, branches))
         is_told |= bool(record) and self._check_other_types(schema, "object") != "any"
         is_told |= bool(array) and self._check_other_types(schema, "array") != "any"
-        keyed_checkers = [*(("items", one) for one in array), *self._scalars(schema, None if is_told else type_)]
-        keyed_checkers += [*(("required", one) for one in record), *self._object(schema)]
+        keyed_checkers = [*(("items", one) for one in array), *self._list_scalars(schema, None if is_told else type_)]
+        keyed_checkers += [*(("required", one) for one in record), *self._list_object(schema)]
         if "contains" in schema:
             limits = schema.get("minContains", 1), schema.get("maxContains", "Infinity")
-            keyed_checkers.append(("items", _call("contains", self.of(schema["contains"]), *map(str, limits))))
+            keyed_checkers.append(("items", _write_call("contains", self.of(schema["contains"]), *map(str, limits))))
         if "not" in schema:
             negated = schema["not"]
             is_list = is_object(negated) and negated.keys() == {"anyOf"}
-            keyed_checkers.append(("not", _call("not", *map(self.of, negated["anyOf"] if is_list else [negated]))))
+            keyed_checkers.append(
+                ("not", _write_call("not", *map(self.of, negated["anyOf"] if is_list else [negated])))
+            )
         places = {keyword: place for place, keyword in enumerate(schema)}
         yield from (checker for _, checker in sorted(keyed_checkers, key=lambda one: places.get(one[0], -1)))
 
     def _declares_object(self, schema: Any) -> bool:
-        return is_object(schema) and {**self._at(schema.get("$ref", "")), **schema}.get("type") == "object"
+        return is_object(schema) and {**self._resolve(schema.get("$ref", "")), **schema}.get("type") == "object"
 
-    def _scalars(self, schema: Schema, types: Any) -> Iterator[tuple[str, str]]:
-        type_ = "any" if types is None else self._type(types)
+    def _list_scalars(self, schema: Schema, types: Any) -> Iterator[tuple[str, str]]:
+        type_ = "any" if types is None else self._write_type(types)
         choice = next((keyword for keyword in schema if keyword in ("const", "enum", "type")), "type")
         if choice != "type" or not all(is_of_type(one, schema) for one in discriminators.constants(schema) or ()):
             yield "type", type_
             type_ = "any"
         if "const" in schema:
-            type_ = _call("constant", type_, _value(schema["const"]))
-        yield choice, _call("literal", type_, *map(_value, schema["enum"])) if "enum" in schema else type_
+            type_ = _write_call("constant", type_, _write_value(schema["const"]))
+        yield choice, _write_call("literal", type_, *map(_write_value, schema["enum"])) if "enum" in schema else type_
         for keyword in _LIMITS:
             if keyword in schema and schema[keyword] is not False:
                 is_last = "Items" in keyword and "items" in schema  # some may be left out
-                yield "items" if is_last else keyword, _call(keyword, _limit(schema[keyword]))
+                yield "items" if is_last else keyword, _write_call(keyword, _write_limit(schema[keyword]))
         if isinstance(schema.get("pattern"), str):
             text = "" if schema.get("format") == "absolute-path" else schema["pattern"]
-            yield "pattern", _call("pattern", _expression(schema["pattern"]), dumps(text))
+            yield "pattern", _write_call("pattern", _write_pattern(schema["pattern"]), dumps(text))
 
-    def _type(self, types: str | Sequence[str]) -> str:
+    def _write_type(self, types: str | Sequence[str]) -> str:
         names = [types] if isinstance(types, str) else sorted(types, key=lambda name: (name == "null", name))
         if len(names) == 1:
             return "nil" if names == ["null"] else names[0]
-        name, source = "_or_".join(names), _call("type", *map(dumps, names))
+        name, source = "_or_".join(names), _write_call("type", *map(dumps, names))
         if source not in self._sources:
             self._sources[source] = name
             self.lines.append(f"const {name} = {source};")
@@ -198,7 +204,7 @@ class Checkers:
 
     # --- arrays and objects ---
 
-    def _record(self, schema: Schema) -> Iterator[str]:
+    def _write_record(self, schema: Schema) -> Iterator[str]:
         """Yield the checker of declared fields: the required ones first in their order, if JavaScript preserves it."""
         properties: Schema = schema.get("properties", {})
         required = [*dict.fromkeys(schema.get("required", ()))]
@@ -206,18 +212,18 @@ class Checkers:
             return
         first = [] if any(name.isdigit() for name in (*properties, *required)) else required
         names = dict.fromkeys((*first, *properties))
-        fields = {name: self._field(properties.get(name, True), is_required=name in required) for name in names}
+        fields = {name: self._write_field(properties.get(name, True), is_required=name in required) for name in names}
         ways = Counter(how for name, (_, how) in fields.items() if name not in first)
         usual = max(ways, key=lambda how: ways[how], default=0)
         rows: list[str] = []
         for name, (checker, how) in fields.items():
-            key = '["__proto__"]' if name == "__proto__" else javascript_key(name)
+            key = '["__proto__"]' if name == "__proto__" else make_javascript_key(name)
             rows.append(f"{key}: {checker if how == (0 if name in first else usual) else f'[{checker}, {how}]'}")
         fields_source = f"{{ {', '.join(rows)} }}" if rows else "{}"
         others = dumps([] if first else required), self._check_other_types(schema, "object")
-        yield _call("record", fields_source, *_drop_defaults(str(len(first)), str(usual), *others))
+        yield _write_call("record", fields_source, *_drop_defaults(str(len(first)), str(usual), *others))
 
-    def _field(self, schema: Any, *, is_required: bool) -> tuple[str, int]:
+    def _write_field(self, schema: Any, *, is_required: bool) -> tuple[str, int]:
         """The checker of a field, and how receivers treat an invalid value, encoded as for `record`."""
         if not is_object(schema):
             return self.of(schema), 0
@@ -228,11 +234,11 @@ class Checkers:
         )
         return self.of(schema), on_error | on_null << 1 | is_array << 2 | skips << 3
 
-    def _items(self, schema: Schema) -> Iterator[str]:
+    def _list_items(self, schema: Schema) -> Iterator[str]:
         first = [self.of(one) for one in schema.get("prefixItems", ())]
         rest = self._check_rest(schema, "items")
         if first or rest != "undefined":
-            yield _call(
+            yield _write_call(
                 "items", rest, *_drop_defaults(f"[{', '.join(first)}]", self._check_other_types(schema, "array"))
             )
 
@@ -241,17 +247,17 @@ class Checkers:
         types = schema.get("type", ())
         if type_ not in ([types] if isinstance(types, str) else types):
             return "any"
-        return "undefined" if types in (type_, [type_]) else self._type(types)
+        return "undefined" if types in (type_, [type_]) else self._write_type(types)
 
     def _check_rest(self, schema: Schema, keyword: str) -> str:
         """The checker of a keyword for other members or items; `undefined` if it admits any."""
         checker = self.of(schema.get(keyword, True))
         return "undefined" if checker == "any" else checker
 
-    def _evaluation(self, schema: Schema, word: str) -> str:
+    def _write_evaluation(self, schema: Schema, word: str) -> str:
         """The members of objects, or the items, that a schema evaluates, as an argument of `unevaluated`."""
         names: list[str] = [*schema.get("properties", {})]
-        rows = [("patterns", f"[{', '.join(map(_expression, schema.get('patternProperties', {})))}]")]
+        rows = [("patterns", f"[{', '.join(map(_write_pattern, schema.get('patternProperties', {})))}]")]
         is_all = word in schema or "additionalProperties" in schema
         if word == "unevaluatedItems":
             names = [str(index) for index in range(len(schema.get("prefixItems", ())))]
@@ -259,39 +265,44 @@ class Checkers:
             is_all = word in schema or "items" in schema
         inner = [(self.of(one), one) for key in ("allOf", "anyOf", "oneOf") for one in schema.get(key, ())]
         inner += [(self.of(schema["if"]), schema["if"])] if "if" in schema else []
-        for test, then, other in self._conditions(schema):
+        for test, then, other in self._list_conditions(schema):
             inner += [
                 (_join_checkers([test, self.of(then)]), then),
-                (_join_checkers([_call("not", test), self.of(other)]), other),
+                (_join_checkers([_write_call("not", test), self.of(other)]), other),
             ]
-        parts = [f"[{checker}, {self._evaluation(one, word)}]" for checker, one in inner if is_object(one)]
+        parts = [f"[{checker}, {self._write_evaluation(one, word)}]" for checker, one in inner if is_object(one)]
         reference = schema.get("$ref")
-        if isinstance(reference, str) and is_object(self._at(reference)):
-            name = target(reference)
+        if isinstance(reference, str) and is_object(self._resolve(reference)):
+            name = read_reference(reference)
             self._evaluated += [] if (name, word) in self._evaluated else [(name, word)]
-            parts.append(f"[{self.of_definition(name)}, () => {_evaluation_name(name, word)}]")
+            parts.append(f"[{self.of_definition(name)}, () => {_name_evaluation(name, word)}]")
         rows += [("isAll", "true" if is_all else "false"), ("names", dumps(names)), ("parts", f"[{', '.join(parts)}]")]
         return f"{{ {', '.join(f'{key}: {one}' for key, one in rows if _drop_defaults(one))} }}"
 
-    def _object(self, schema: Schema) -> Iterator[tuple[str, str]]:
+    def _list_object(self, schema: Schema) -> Iterator[tuple[str, str]]:
         rest = self._check_rest(schema, "additionalProperties")
-        patterns = [f"[{_expression(one)}, {self.of(sub)}]" for one, sub in schema.get("patternProperties", {}).items()]
+        patterns = [
+            f"[{_write_pattern(one)}, {self.of(sub)}]" for one, sub in schema.get("patternProperties", {}).items()
+        ]
         if rest != "undefined" or patterns:
             names = dumps([*schema.get("properties", {})])
-            yield "additionalProperties", _call("members", rest, *_drop_defaults(names, f"[{', '.join(patterns)}]"))
+            yield (
+                "additionalProperties",
+                _write_call("members", rest, *_drop_defaults(names, f"[{', '.join(patterns)}]")),
+            )
         if "propertyNames" in schema:
-            yield "propertyNames", _call("names", self.of(schema["propertyNames"]))
+            yield "propertyNames", _write_call("names", self.of(schema["propertyNames"]))
 
     # --- unions ---
 
-    def _union(self, branches: Sequence[Any], keyword: str, meaning: ir.Definition | None, fallback: Any) -> str:
+    def _write_union(self, branches: Sequence[Any], keyword: str, meaning: ir.Definition | None, fallback: Any) -> str:
         if len(branches) == 1 and not isinstance(meaning, ir.TaggedUnion):
             return self.of(branches[0])
         real = [index for index, one in enumerate(branches) if not discriminators.is_null(one)]
         if len(real) < len(branches) and keyword == "anyOf":
             others = [branches[index] for index in real]
-            return _call("nullable", self._union(others, keyword, meaning, fallback)) if real else "nil"
-        simple = self._simple(branches, is_exclusive=keyword == "oneOf") if len(real) == len(branches) else None
+            return _write_call("nullable", self._write_union(others, keyword, meaning, fallback)) if real else "nil"
+        simple = self._write_simple(branches, is_exclusive=keyword == "oneOf") if len(real) == len(branches) else None
         if simple:
             return simple
         checkers = [self.of(one) if index in real else "nil" for index, one in enumerate(branches)]
@@ -301,44 +312,48 @@ class Checkers:
         ways += [f"types: {type_names}"] if any(one != ["object"] for one in types) else []
         tag = self._unions.discriminator(branches, real)
         if tag is not None:
-            ways += self._tags(tag, branches)
+            ways += self._list_tags(tag, branches)
         elif keys := self._unions.keys(branches, real):
             rows = ", ".join(f"{index}: {dumps(key)}" for index, key in keys.items())
-            ways.append(f"byKey: {_call('keyed', f'{{ {rows} }}')}")
+            ways.append(f"byKey: {_write_call('keyed', f'{{ {rows} }}')}")
         arguments = [f"[{', '.join(checkers)}]", f"{{ {', '.join(ways)} }}" if ways else "{}"]
         if not isinstance(meaning, ir.TaggedUnion) or meaning.fallback is None:
-            return _call("union", *_drop_defaults(*arguments))
-        whole = self._at(fallback["$ref"]) if is_object(fallback) and "$ref" in fallback else fallback
+            return _write_call("union", *_drop_defaults(*arguments))
+        whole = self._resolve(fallback["$ref"]) if is_object(fallback) and "$ref" in fallback else fallback
         if whole is not None and meaning.default_tag is None and "isLoose: true" not in ways:
             whole = {key: one for key, one in whole.items() if key != "not"}  # a known tag leads elsewhere
         known_tags = dumps([] if meaning.default_tag is None else [meaning.default_tag])
-        return _call(
+        return _write_call(
             "tolerant", *arguments, *_drop_defaults("undefined" if whole is None else self.of(whole), known_tags)
         )
 
-    def _simple(self, branches: Sequence[Any], *, is_exclusive: bool) -> str | None:
+    def _write_simple(self, branches: Sequence[Any], *, is_exclusive: bool) -> str | None:
         """The checker of a union of constants, of types, or of a type and subschemas of only that type; `None` for other unions."""
-        branch_constants = [*map(constants, branches)]
+        branch_constants = [*map(list_constants, branches)]
         values = [value for branch_values in branch_constants for value in branch_values or ()]
         if None not in branch_constants:
-            literal_checker = _call("literal", "any", *map(_value, values))
+            literal_checker = _write_call("literal", "any", *map(_write_value, values))
             if not is_exclusive or len({*map(dumps, values)}) == len(values):
                 return literal_checker
-            return _call(
+            return _write_call(
                 "when",
                 literal_checker,
-                _call("union", f"[{', '.join(map(self.of, branches))}]", "{ isExclusive: true }"),
+                _write_call("union", f"[{', '.join(map(self.of, branches))}]", "{ isExclusive: true }"),
                 literal_checker,
             )
         type_branches = [one for one in branches if is_object(one) and {*filter(asserts, one)} == {"type"}]
         plain = [one for one in type_branches if isinstance(one["type"], str)]
         types = {one["type"] for one in plain}
         if len(types) == len(branches) and not {"number", "integer"} <= types:
-            return self._type(sorted(types))
+            return self._write_type(sorted(types))
         is_one = len(plain) == 1 and not is_exclusive
-        return self._type(plain[0]["type"]) if is_one and all(_is_within(one, plain[0]) for one in branches) else None
+        return (
+            self._write_type(plain[0]["type"])
+            if is_one and all(_is_within(one, plain[0]) for one in branches)
+            else None
+        )
 
-    def _tags(self, tag: discriminators.Discriminator, branches: Sequence[Any]) -> Iterator[str]:
+    def _list_tags(self, tag: discriminators.Discriminator, branches: Sequence[Any]) -> Iterator[str]:
         """Yield how tags discriminate the branches of a union, as members of an object."""
         tags = [[value for (_, value), own in tag.known.items() if index in own] for index in range(len(branches))]
         while not tags[-1]:
@@ -353,12 +368,15 @@ class Checkers:
 
     def _excludes(self, branch: Schema, tag: discriminators.Discriminator) -> bool:
         """Whether a branch rejects all objects with a known tag."""
-        return by_key(tag.tags()).keys() <= Schemas(self._all).node(branch).shape.excluded.get(tag.field, {}).keys()
+        return (
+            index_by_key(tag.tags()).keys()
+            <= Schemas(self._all).make_node(branch).shape.excluded.get(tag.field, {}).keys()
+        )
 
 
 def _is_within(schema: Any, plain: Schema) -> bool:
     """Whether a schema declares that all its values are of this type."""
-    values = constants(schema) or ()
+    values = list_constants(schema) or ()
     is_typed = is_object(schema) and schema.get("type") == plain["type"]
     return is_typed or (bool(values) and all(is_of_type(one, plain) for one in values))
 
@@ -367,18 +385,20 @@ def _hash(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:6]
 
 
-def _evaluation_name(name: str, word: str) -> str:
+def _name_evaluation(name: str, word: str) -> str:
     return f"e{_hash(f'{name} {word}')}"
 
 
-def _call(function: str, *arguments: str) -> str:
+def _write_call(function: str, *arguments: str) -> str:
     return f"/* @__PURE__ */ {function}({', '.join(arguments)})"
 
 
 def _join_checkers(checkers: Sequence[str]) -> str:
     """The conjunction of checkers."""
     distinct_checkers = [*dict.fromkeys(one for one in checkers if one != "any")]
-    return _call("all", *distinct_checkers) if len(distinct_checkers) > 1 else next(iter(distinct_checkers), "any")
+    return (
+        _write_call("all", *distinct_checkers) if len(distinct_checkers) > 1 else next(iter(distinct_checkers), "any")
+    )
 
 
 def _drop_defaults(*arguments: str) -> list[str]:
@@ -389,7 +409,7 @@ def _drop_defaults(*arguments: str) -> list[str]:
     return remaining
 
 
-def _value(value: ir.JSON) -> str:
+def _write_value(value: ir.JSON) -> str:
     """A value as an expression. `__proto__` becomes a computed key, as otherwise it would set the prototype; an escaped quote begins no
     key.
     """
@@ -397,12 +417,12 @@ def _value(value: ir.JSON) -> str:
     return f"{value}n" if is_long else re.sub(r'(?<!\\)"__proto__":', '["__proto__"]:', dumps(value))
 
 
-def _expression(pattern: str) -> str:
+def _write_pattern(pattern: str) -> str:
     """A pattern as a JavaScript expression; a pattern that is invalid in ECMA-262 is not compiled."""
-    return f"/* @__PURE__ */ expression({dumps(pattern)}{', []' if fault_of(pattern) else ''})"
+    return f"/* @__PURE__ */ expression({dumps(pattern)}{', []' if describe_fault(pattern) else ''})"
 
 
-def _limit(limit: ir.JSON) -> str:
+def _write_limit(limit: ir.JSON) -> str:
     """A limit as an expression: as a string if JavaScript would write the number differently."""
     is_same = isinstance(limit, bool) or (isinstance(limit, int) and abs(limit) <= 2**53)
     is_same |= isinstance(limit, float) and not limit.is_integer() and "e" not in str(limit)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, assert_never
 
 from acpgen import ir
-from acpgen.errors import visible
+from acpgen.errors import make_visible
 from acpgen.input.numbers import dumps
-from acpgen.naming.identifiers import javascript_key
+from acpgen.naming.identifiers import make_javascript_key
 
 _WIDEST: Final = 100
 
@@ -27,16 +27,16 @@ class Declarations:
 
     def render(self) -> str:
         """All declarations, in the order of the schema."""
-        return "\n\n".join(map(self._definition, self._protocol.definitions.values()))
+        return "\n\n".join(map(self._write_definition, self._protocol.definitions.values()))
 
-    def _definition(self, definition: ir.Definition) -> str:
+    def _write_definition(self, definition: ir.Definition) -> str:
         name = self._names[definition.name]
-        head = comment(definition.doc, 0)
+        head = write_comment(definition.doc, 0)
         match definition:
             case ir.Record():
-                return head + self._record(definition, name)
+                return head + self._write_record(definition, name)
             case ir.TaggedUnion():
-                return f"{head}export type {name} ={_wrap_union(self._members(definition))};"
+                return f"{head}export type {name} ={_wrap_union(self._write_members(definition))};"
             case ir.Enum():
                 values = [dumps(one.value) for one in definition.values]
                 if definition.openness != "closed":
@@ -47,18 +47,20 @@ class Declarations:
             case _:
                 assert_never(definition)
 
-    def _record(self, record: ir.Record, name: str) -> str:
-        base = self._protocol.definitions.get(record.base or "")
+    def _write_record(self, record: ir.Record, name: str) -> str:
+        base = self._protocol.definitions[record.base] if record.base is not None else None
         inherited = {field.name for field in base.fields} if isinstance(base, ir.Record) else set[str]()
         lines: list[str] = []
         for field in record.fields:
             if field.name not in inherited:
                 mark = "" if field.required else "?"
-                lines.append(f"{comment(field.doc, 2)}  {javascript_key(field.name)}{mark}: {self.of(field.type)};")
+                lines.append(
+                    f"{write_comment(field.doc, 2)}  {make_javascript_key(field.name)}{mark}: {self.of(field.type)};"
+                )
         union = self._defaults.get(record.name)
         if union is not None and all(field.name != union.tag for field in record.fields):
             tag = "undefined" if union.default_tag is None else f"{dumps(union.default_tag)} | undefined"
-            lines.append(f"  {javascript_key(union.tag)}?: {tag};")
+            lines.append(f"  {make_javascript_key(union.tag)}?: {tag};")
         if not isinstance(record.extra, ir.Anything | ir.Nothing):
             others = _join_types(dict.fromkeys([self.of(record.extra), *(["unknown"] if record.fields else [])]))
             lines.append(f"  [field: string]: {others};")
@@ -68,7 +70,7 @@ class Declarations:
         body = "\n".join(["{", *(lines or ["  [field: string]: unknown;"]), "}"])
         return f"export interface {name}{extends} {body}"
 
-    def _members(self, union: ir.TaggedUnion) -> list[str]:
+    def _write_members(self, union: ir.TaggedUnion) -> list[str]:
         members = [self._names[one.type] for one in union.variants]
         if union.default is not None:
             members.append(self._names[union.default])
@@ -102,13 +104,14 @@ class Declarations:
             case ir.Constant():
                 return _join_types(map(dumps, type_.values))
             case ir.Array():
-                return f"{_one(self.of(type_.items))}[]"
+                return f"{_parenthesize(self.of(type_.items))}[]"
             case ir.Tuple():
                 least = type_.min_items or 0
                 first = [
-                    self.of(one) if index < least else f"{_one(self.of(one))}?" for index, one in enumerate(type_.first)
+                    self.of(one) if index < least else f"{_parenthesize(self.of(one))}?"
+                    for index, one in enumerate(type_.first)
                 ]
-                rest = [] if type_.rest == ir.Nothing() else [f"...{_one(self.of(type_.rest))}[]"]
+                rest = [] if type_.rest == ir.Nothing() else [f"...{_parenthesize(self.of(type_.rest))}[]"]
                 return f"[{', '.join([*first, *rest])}]"
             case ir.Map():
                 return f"{{ [key: string]: {self.of(type_.values)} }}"
@@ -121,18 +124,18 @@ class Declarations:
                 assert_never(type_)
 
 
-def comment(text: str, indent: int) -> str:
+def write_comment(text: str, indent: int) -> str:
     """A documentation comment; empty for no text."""
     if not text:
         return ""
     pad = " " * indent
-    lines = [visible(line.expandtabs()) for line in text.replace("*/", "*\\/").strip().splitlines()]
+    lines = [make_visible(line.expandtabs()) for line in text.replace("*/", "*\\/").strip().splitlines()]
     if len(lines) == 1:
         return f"{pad}/** {lines[0]} */\n"
     return "\n".join([f"{pad}/**", *(f"{pad} * {line}".rstrip() for line in lines), f"{pad} */", ""])
 
 
-def _one(type_: str) -> str:
+def _parenthesize(type_: str) -> str:
     """A type in parentheses if it could not stand before brackets otherwise."""
     return f"({type_})" if "|" in type_ or "&" in type_ else type_
 

@@ -19,13 +19,13 @@ from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.errors import Faults
 from acpgen.input.faults import NOT_A_SCHEMA
-from acpgen.input.step_budget import working_on
+from acpgen.input.step_budget import set_place
 from acpgen.meaning.samples import Values
-from acpgen.resources import templates
+from acpgen.resources import locate_templates
 from acpgen.targets.interface import Settings, require_json_rpc
 from acpgen.targets.vectors.definition_rows import Maker
 from acpgen.targets.vectors.method_rows import Messages
-from acpgen.targets.vectors.rows import Row, RowSubject, lines
+from acpgen.targets.vectors.rows import Row, RowSubject, write_lines
 from acpgen.targets.vectors.verdicts import Judge
 
 _LONGEST: Final = 60
@@ -47,21 +47,21 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     files: dict[str, dict[str, str]] = {}
 
     def add(file: str, subject: RowSubject, rows: Iterable[Row]) -> None:
-        files.setdefault(file, {}).update(lines(subject, rows))
+        files.setdefault(file, {}).update(write_lines(subject, rows))
 
-    for subject, rows in messages.envelopes():
+    for subject, rows in messages.cover_envelopes():
         add("methods/envelope.jsonl", subject, rows)
     for method in protocol.methods:
-        for subject, rows in messages.of_method(method):
-            add(f"methods/{file_name(method.name)}.jsonl", subject, rows)
+        for subject, rows in messages.cover_method(method):
+            add(f"methods/{name_file(method.name)}.jsonl", subject, rows)
     missing: list[str] = []
     for name, definition in protocol.definitions.items():
         if name not in bundle.definitions:
             continue  # made up for the receiver: what its union keeps is shown by the union
-        working_on(definition.at)
+        set_place(definition.at)
         subject = RowSubject(protocol.name, name, unstable=definition.unstable)
-        add(f"types/{_area(definition)}.jsonl", subject, maker.rows(name))
-        missing += [] if maker.rows(name) else [name]
+        add(f"types/{_find_area(definition)}.jsonl", subject, maker.list_rows(name))
+        missing += [] if maker.list_rows(name) else [name]
     texts = {
         f"{folder}{path}": "".join(f"{line}\n" for line in rows_by_id.values())
         for path, rows_by_id in files.items()
@@ -80,24 +80,24 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
 
 def _describe_method(method: ir.Method, messages: Messages) -> dict[str, Any]:
     """The index entry of a method: its possible senders, and the definitions of its params and result, null if any value is allowed."""
-    senders = list(messages.senders(method))
+    senders = list(messages.list_senders(method))
     row: dict[str, Any] = {"name": method.name, "kind": method.kind, "senders": senders, "params": method.params}
     return row | ({"result": method.result} if method.kind == "request" else {})
 
 
-def file_name(text: str) -> str:
+def name_file(text: str) -> str:
     """The file name for a method or an area; two with equal names share a file."""
     name = re.sub(r"[^a-z0-9_]+", "-", text.lower()).strip("-")[:_LONGEST]
     return name or "unnamed"
 
 
-def _area(definition: ir.Definition) -> str:
+def _find_area(definition: ir.Definition) -> str:
     """The file of the schema that declares a definition, without extension."""
     path = definition.at.partition("#")[0]
-    return file_name(path.removesuffix(".json"))
+    return name_file(path.removesuffix(".json"))
 
 
 @cache
 def _read_about() -> Mapping[str, str]:
-    folder = Path(templates()) / "vectors"
+    folder = Path(locate_templates()) / "vectors"
     return {name: (folder / name).read_text("utf-8") for name in ("README.md", "row.schema.json")}

@@ -9,7 +9,7 @@ from typing import Any, Final, assert_never
 
 from acpgen import ir
 from acpgen.input.walk import is_object
-from acpgen.meaning.discriminators import type_with_tag
+from acpgen.meaning.discriminators import find_type
 from acpgen.meaning.samples import (
     EXTENSION,
     FUTURE,
@@ -20,9 +20,9 @@ from acpgen.meaning.samples import (
     Path,
     Unmakeable,
     Values,
-    array_of,
+    find_array,
 )
-from acpgen.pointers import plain_pointer
+from acpgen.pointers import write_plain_pointer
 from acpgen.targets.vectors.rows import ABSENT, Refusal, Row, refuse
 from acpgen.targets.vectors.verdicts import Judge
 
@@ -35,7 +35,7 @@ class Maker:
         self.judge: Final = judge
         self._rows: dict[str, tuple[Row, ...]] = {}
 
-    def rows(self, name: str) -> tuple[Row, ...]:
+    def list_rows(self, name: str) -> tuple[Row, ...]:
         """The rows of a definition, valid ones first; empty if no value of it can be generated."""
         if name not in self._rows:
             self._rows[name] = tuple(dict.fromkeys(_DefinitionRows(self, name)))
@@ -58,7 +58,7 @@ class _DefinitionRows:
 
     def __iter__(self) -> Iterator[Row]:
         try:
-            small = self._values.small(self._name)
+            small = self._values.make_small(self._name)
         except Unmakeable:
             return
         if not self._is_tolerated(small):
@@ -67,19 +67,19 @@ class _DefinitionRows:
         match self._definition:
             case ir.Record() as record:
                 yield from self._accept_full(small)
-                yield from self._record(record, small)
+                yield from self._cover_record(record, small)
                 yield from self._refuse(((), value) for value in NO_OBJECTS)
             case ir.TaggedUnion() as union:
-                yield from self._variants(union)
-                yield from self._unknown(union)
+                yield from self._cover_variants(union)
+                yield from self._cover_unknown(union)
                 yield from self._refuse(((), value) for value in NO_OBJECTS)
             case ir.Enum() as enum:
                 yield from self._accept_full(small)
-                yield from self._enum(enum)
+                yield from self._cover_enum(enum)
                 yield from self._refuse(((), value) for value in WRONG)
             case ir.Alias() as alias:
                 yield from self._accept_full(small)
-                yield from self._alias(alias)
+                yield from self._cover_alias(alias)
                 yield from self._refuse(self._values.damage(alias.type))
             case _:
                 assert_never(self._definition)
@@ -112,31 +112,33 @@ class _DefinitionRows:
         """
         reported_rules: set[tuple[Path, str]] = set()
         for path, value in damages:
-            for row in self._refusal(path, value):
+            for row in self._refuse_single(path, value):
                 assert row.refusal is not None
                 key = (row.refusal.path, row.refusal.rule)
                 if key not in reported_rules:
                     reported_rules.add(key)
                     yield row
 
-    def _refusal(self, path: Path, value: Any, mark: str = "", one: Refusal | None = None) -> Iterator[Row]:
+    def _refuse_single(self, path: Path, value: Any, mark: str = "", one: Refusal | None = None) -> Iterator[Row]:
         """Yield the row of a value that is rejected for one violation only, at or below a path; `one` is the violation, if known."""
         one = one or self._find_only_refusal(value)
         if one is not None and one.path[: len(path)] == path and not self._is_tolerated(value):
-            where = plain_pointer(*one.path) + (f"[{one.missing}]" if one.missing is not None else "") + mark
+            where = write_plain_pointer(*one.path) + (f"[{one.missing}]" if one.missing is not None else "") + mark
             yield refuse(one, value, f" {where}" if where else "")
 
     # --- records ---
 
-    def _record(self, record: ir.Record, small: Any) -> Iterator[Row]:
+    def _cover_record(self, record: ir.Record, small: Any) -> Iterator[Row]:
         yield from self._add_fields(record, small)
-        yield from self._nulls(record, small)
+        yield from self._cover_nulls(record, small)
         for key, tags in record.excluded:
-            yield from self._refusal((), {**small, key: tags[0]})
+            yield from self._refuse_single((), {**small, key: tags[0]})
         for field in record.fields:
             if field.required:
                 rest = {key: value for key, value in small.items() if key != field.name}
-                yield from self._lenient(field, (field.name,), rest, small, None) or self._refusal((), rest)
+                yield from self._cover_leniency(field, (field.name,), rest, small, None) or self._refuse_single(
+                    (), rest
+                )
             yield from self._damage_field(field, small)
 
     def _add_fields(self, record: ir.Record, small: Any) -> Iterator[Row]:
@@ -146,7 +148,7 @@ class _DefinitionRows:
             bad = (((), UNKNOWN_VALUE),)
         elif not isinstance(record.extra, ir.Anything):
             try:
-                value = self._values.of(record.extra)
+                value = self._values.make(record.extra)
             except Unmakeable:
                 return
             bad = (((UNKNOWN_FIELD, *path), value) for path, value in self._values.damage(record.extra))
@@ -155,7 +157,7 @@ class _DefinitionRows:
             yield Row("unknown-field", with_other)
         yield from self._refuse((path, {**small, UNKNOWN_FIELD: value}) for path, value in bad)
 
-    def _nulls(self, record: ir.Record, small: Any) -> Iterator[Row]:
+    def _cover_nulls(self, record: ir.Record, small: Any) -> Iterator[Row]:
         """Yield null for each field that may have it, and a value without these fields."""
         nullable: list[str] = []
         for field in record.fields:
@@ -163,11 +165,13 @@ class _DefinitionRows:
             if field.name in dict(record.excluded) or isinstance(field.type, ir.Anything):
                 continue
             if self._is_valid(value):
-                yield Row("null", value, f"null {plain_pointer(field.name)}")
+                yield Row("null", value, f"null {write_plain_pointer(field.name)}")
                 nullable += [] if field.required else [field.name]
             elif not field.required or field.leniency.default_on_null:
                 one, path = self._find_only_refusal(value), (field.name,)
-                yield from self._lenient(field, path, value, small, one) or self._refusal(path, value, "[null]", one)
+                yield from self._cover_leniency(field, path, value, small, one) or self._refuse_single(
+                    path, value, "[null]", one
+                )
         if nullable:
             with suppress(Unmakeable):
                 value = self._values.make_full(record.name, without=frozenset(nullable))
@@ -184,20 +188,22 @@ class _DefinitionRows:
                 continue
             if not self._is_tolerated(value):
                 reported_rules.add((one.path, one.rule))
-                yield from self._lenient(field, path, value, small, one) or self._refusal(path, value, one=one)
+                yield from self._cover_leniency(field, path, value, small, one) or self._refuse_single(
+                    path, value, one=one
+                )
 
-    def _lenient(self, field: ir.Field, path: Path, value: Any, small: Any, one: Refusal | None) -> list[Row]:
+    def _cover_leniency(self, field: ir.Field, path: Path, value: Any, small: Any, one: Refusal | None) -> list[Row]:
         """The row of a value with one invalid or missing field that is decoded leniently: invalid items are dropped, or else the field;
         otherwise empty.
 
         `one` is the violation, if it is only one.
         """
         leniency, bad = field.leniency, value.get(field.name, ABSENT)
-        array = array_of(field.type, self._values.definitions)
+        array = find_array(field.type, self._values.definitions)
         dropped: tuple[Path, ...] = ((field.name,),)
         decoded: Any = ABSENT
         if leniency.skip_invalid_items and array is not None and len(path) > 1 and isinstance(path[1], int):
-            good = self._values.of(array.items)
+            good = self._values.make(array.items)
             dropped = (field.name, 0), (field.name, 2)
             value = {**value, field.name: [bad[path[1]], good, bad[path[1]]]}
             decoded = {**value, field.name: [good]}
@@ -209,49 +215,49 @@ class _DefinitionRows:
         if decoded is ABSENT or not self._is_tolerated(decoded):
             return []
         rule = "required" if bad is ABSENT else "null" if bad is None or one is None else one.rule
-        name = f"lenient {rule} {plain_pointer(*path[:2])}"
+        name = f"lenient {rule} {write_plain_pointer(*path[:2])}"
         return [Row("lenient", value, name, valid=False, decoded=decoded, dropped=dropped)]
 
     # --- unions ---
 
-    def _variants(self, union: ir.TaggedUnion) -> Iterator[Row]:
+    def _cover_variants(self, union: ir.TaggedUnion) -> Iterator[Row]:
         for variant in union.variants:
-            label, own = f"variant:{_text(variant.tag)}", {union.tag: variant.tag}
-            variant_type = type_with_tag(variant.type, union.tag, variant.tag, self._values.definitions)
+            label, own = f"variant:{_write_text(variant.tag)}", {union.tag: variant.tag}
+            variant_type = find_type(variant.type, union.tag, variant.tag, self._values.definitions)
             with suppress(Unmakeable):
-                value = {**self._values.small(variant_type), **own}
+                value = {**self._values.make_small(variant_type), **own}
                 yield from self._accept(label, value, unstable=variant.unstable)
-                for row in self._maker.rows(variant_type):
+                for row in self._maker.list_rows(variant_type):
                     if _is_body(row, union.tag) and row.refusal is not None:
-                        for refusal in self._refusal(row.refusal.path, {**row.message, **own}):
+                        for refusal in self._refuse_single(row.refusal.path, {**row.message, **own}):
                             yield replace(refusal, name=f"invalid body of {label}")
                         break
         if union.default is not None:
             with suppress(Unmakeable):
-                yield from self._accept("variant-untagged", self._values.small(union.default))
+                yield from self._accept("variant-untagged", self._values.make_small(union.default))
 
-    def _unknown(self, union: ir.TaggedUnion) -> Iterator[Row]:
+    def _cover_unknown(self, union: ir.TaggedUnion) -> Iterator[Row]:
         """Yield values with unknown tags, with a tag of a wrong type, and without a tag."""
         shapes = union.fallback_shapes or ((union.fallback,) if union.fallback is not None else ())
         for shape in shapes:
             mark = f" {shape}" if len(shapes) > 1 else ""
             for unknown in (EXTENSION, FUTURE):
                 with suppress(Unmakeable):
-                    value = {**self._values.small(shape), union.tag: unknown, UNKNOWN_FIELD: UNKNOWN_VALUE}
+                    value = {**self._values.make_small(shape), union.tag: unknown, UNKNOWN_FIELD: UNKNOWN_VALUE}
                     yield from self._accept("unknown-variant", value, f"unknown-variant {unknown}{mark}")
         try:
-            first = self._values.small(union.variants[0].type)
+            first = self._values.make_small(union.variants[0].type)
         except Unmakeable:
             return
         untagged = {key: value for key, value in first.items() if key != union.tag}
         for tag in (FUTURE, 7):
             value = {**first, union.tag: tag}
             if not self._forgives_tag(union):
-                yield from self._refusal((union.tag,), value, f"[{tag}]")
+                yield from self._refuse_single((union.tag,), value, f"[{tag}]")
             elif not self._is_tolerated(value) and self._is_tolerated(untagged):
-                name = f"lenient tag {plain_pointer(union.tag)}[{tag}]"
+                name = f"lenient tag {write_plain_pointer(union.tag)}[{tag}]"
                 yield Row("lenient", value, name, valid=False, decoded=untagged, dropped=((union.tag,),))
-        yield from self._refusal((), untagged)
+        yield from self._refuse_single((), untagged)
 
     def _forgives_tag(self, union: ir.TaggedUnion) -> bool:
         """Whether a tag of a wrong type is decoded as if it were missing."""
@@ -260,20 +266,20 @@ class _DefinitionRows:
         fields = [field for branch in branches if isinstance(branch, ir.Record) for field in branch.fields]
         return any(field.name == union.tag and field.leniency.default_on_error for field in fields)
 
-    def _enum(self, enum: ir.Enum) -> Iterator[Row]:
+    def _cover_enum(self, enum: ir.Enum) -> Iterator[Row]:
         for item in enum.values:
-            yield from self._accept(f"variant:{_text(item.value)}", item.value, unstable=item.unstable)
+            yield from self._accept(f"variant:{_write_text(item.value)}", item.value, unstable=item.unstable)
         for unknown in (EXTENSION, FUTURE, 987654):
             if self._is_tolerated(unknown):
                 yield from self._accept("unknown-variant", unknown, f"unknown-variant {unknown}")
         yield from self._refuse(((), value) for value in (FUTURE, 987654))
 
-    def _alias(self, alias: ir.Alias) -> Iterator[Row]:
+    def _cover_alias(self, alias: ir.Alias) -> Iterator[Row]:
         for one in alias.type.types if isinstance(alias.type, ir.AnyOf) else ():
             with suppress(Unmakeable):
-                value = self._values.of(one)
+                value = self._values.make(one)
                 if self._is_valid(value):
-                    yield Row(f"variant:{_kind(one)}", value)
+                    yield Row(f"variant:{_name_kind(one)}", value)
 
 
 def _is_body(row: Row, tag: str) -> bool:
@@ -282,17 +288,17 @@ def _is_body(row: Row, tag: str) -> bool:
     return is_refused and is_object(row.message) and tag in row.message
 
 
-def _text(tag: object) -> str:
+def _write_text(tag: object) -> str:
     return tag if isinstance(tag, str) else "null" if tag is None else str(tag).lower()
 
 
-def _kind(type_: ir.Type) -> str:
+def _name_kind(type_: ir.Type) -> str:
     match type_:
         case ir.Ref():
             return type_.name
         case ir.Number():
             return "integer" if type_.integer else "number"
         case ir.Constant():
-            return _text(type_.values[0])
+            return _write_text(type_.values[0])
         case _:
             return type(type_).__name__.lower()

@@ -58,16 +58,16 @@ class Messages:
 
     # --- methods ---
 
-    def of_method(self, method: ir.Method) -> Iterator[tuple[RowSubject, Iterator[Row]]]:
+    def cover_method(self, method: ir.Method) -> Iterator[tuple[RowSubject, Iterator[Row]]]:
         """Yield the rows of a method's messages, by kind and by the peer that sends them."""
-        for sender in self.senders(method):
+        for sender in self.list_senders(method):
             subject = RowSubject(self.protocol.name, None, method.name, method.kind, sender, method.unstable)
-            yield subject, self._calls(method)
+            yield subject, self._cover_calls(method)
             if method.kind == "request":
                 answering = {"protocol": sender, "both": self._find_other_side(sender)}.get(method.side, method.side)
-                yield replace(subject, kind="result", sender=answering), self._answers(method)
+                yield replace(subject, kind="result", sender=answering), self._cover_answers(method)
 
-    def _calls(self, method: ir.Method) -> Iterator[Row]:
+    def _cover_calls(self, method: ir.Method) -> Iterator[Row]:
         head: dict[str, Any] = {**envelopes.call(self.protocol.envelope, method, id_="request-1")}
         name, empty = method.params or "", _EMPTY.get(method.omitted, {})
         if method.params is None:
@@ -81,8 +81,8 @@ class Messages:
             if one is not None:
                 yield refuse(replace(one, path=("params", *one.path)), head, " without params")
 
-    def _answers(self, method: ir.Method) -> Iterator[Row]:
-        head = self._answer_head()
+    def _cover_answers(self, method: ir.Method) -> Iterator[Row]:
+        head = self._make_answer_head()
         if method.result is None:
             yield Row("valid-minimal", {**head, "result": {}})
             return
@@ -94,7 +94,7 @@ class Messages:
 
     def _wrap(self, name: str | None, head: dict[str, Any], key: str) -> Iterator[Row]:
         """Yield the rows of a definition as a part of messages, and a valid one with an unknown field beside it."""
-        rows = () if name is None else self.maker.rows(name)
+        rows = () if name is None else self.maker.list_rows(name)
         yield from (row.wrap(head, key) for row in rows)
         for row in rows:
             if row.label == "valid-minimal":
@@ -104,22 +104,24 @@ class Messages:
 
     # --- envelopes ---
 
-    def envelopes(self) -> Iterator[tuple[RowSubject, Iterator[Row]]]:
+    def cover_envelopes(self) -> Iterator[tuple[RowSubject, Iterator[Row]]]:
         """Yield the rows that are the same for all methods, with the first request that is stable and handled by one side."""
         requests = (one for one in self.protocol.methods if one.kind == "request" and one.side not in _EITHER)
         method = next((one for one in requests if not one.unstable), None)
         if method is None:
             return
-        sender = self.senders(method)[0]
+        sender = self.list_senders(method)[0]
         subject = RowSubject(self.protocol.name, None, method.name, "request", sender)
         answering = replace(subject, sender=self._find_other_side(sender))
         yield replace(subject, kind="text"), _list_texts()
-        call = next((row.message for row in self._calls(method) if row.label in ("valid-minimal", "omitted")), None)
+        call = next(
+            (row.message for row in self._cover_calls(method) if row.label in ("valid-minimal", "omitted")), None
+        )
         if call is not None:
             yield replace(subject, kind="envelope"), self._break_calls(call, method)
-            yield replace(subject, kind="batch"), self._batches(call)
-        yield replace(answering, kind="error"), self._errors()
-        answer = next((row.message for row in self._answers(method) if row.label == "valid-minimal"), None)
+            yield replace(subject, kind="batch"), self._cover_batches(call)
+        yield replace(answering, kind="error"), self._cover_errors()
+        answer = next((row.message for row in self._cover_answers(method) if row.label == "valid-minimal"), None)
         if answer is not None:
             yield replace(answering, kind="envelope"), self._break_answers(answer)
 
@@ -162,10 +164,10 @@ class Messages:
     def _break_id(self, name: str, message: dict[str, Any]) -> Row:
         """A message with an invalid id; it refers to the schema's definition of ids if there is one."""
         has_ids = "RequestId" in self.protocol.definitions
-        refusals = self.maker.judge.refusals("RequestId", message["id"]) if has_ids else ()
+        refusals = self.maker.judge.list_refusals("RequestId", message["id"]) if has_ids else ()
         return _break(name, message, "id", schema=refusals[0].schema if refusals else "")
 
-    def _batches(self, call: dict[str, Any]) -> Iterator[Row]:
+    def _cover_batches(self, call: dict[str, Any]) -> Iterator[Row]:
         if not self.protocol.batch:
             yield _break("an array of messages", [call])
             return
@@ -174,10 +176,10 @@ class Messages:
             yield Row("valid-full", [call, {**call, "id": "request-2"}], "valid batch")
             yield _break("an invalid entry of a batch", [call, 7], 1)
 
-    def _errors(self) -> Iterator[Row]:
-        head = self._answer_head()
+    def _cover_errors(self) -> Iterator[Row]:
+        head = self._make_answer_head()
         if isinstance(self.protocol.definitions.get("Error"), ir.Record):
-            for row in self.maker.rows("Error"):
+            for row in self.maker.list_rows("Error"):
                 refusal = None if row.refusal is None else replace(row.refusal, code=INVALID_REQUEST)
                 yield replace(row, refusal=refusal).wrap(head, "error")
         else:
@@ -186,7 +188,7 @@ class Messages:
 
     # --- peers ---
 
-    def senders(self, method: ir.Method) -> tuple[str, ...]:
+    def list_senders(self, method: ir.Method) -> tuple[str, ...]:
         """The peers that send a method."""
         peers = self.protocol.sides or ("client", "server")
         if method.side in _EITHER:
@@ -197,7 +199,7 @@ class Messages:
     def _find_other_side(self, side: str) -> str:
         return next(one for one in self.protocol.sides or ("client", "server") if one != side)
 
-    def _answer_head(self) -> dict[str, Any]:
+    def _make_answer_head(self) -> dict[str, Any]:
         return {**envelopes.answer(self.protocol.envelope, None, envelopes.ABSENT, id_="request-1")}
 
 

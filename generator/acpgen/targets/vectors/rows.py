@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from acpgen.input.numbers import dumps
 from acpgen.meaning.samples import Path
-from acpgen.pointers import plain_pointer
+from acpgen.pointers import write_plain_pointer
 
 ABSENT: Final = object()
 
@@ -92,17 +92,17 @@ class RowSubject:
         return f"{self.protocol}:{self.method} {self.kind} by {self.sender}"
 
 
-def lines(subject: RowSubject, rows: Iterable[Row]) -> dict[str, str]:
+def write_lines(subject: RowSubject, rows: Iterable[Row]) -> dict[str, str]:
     """The rows of a subject as lines of JSON, by id. A row with the id of an earlier one is left out."""
     lines_by_id: dict[str, str] = {}
     for row in rows:
         id_ = f"{subject.id} {row.name or row.label}"
         if id_ not in lines_by_id:
-            lines_by_id[id_] = dumps(_object(id_, subject, row), separators=(",", ":"))
+            lines_by_id[id_] = dumps(_make_object(id_, subject, row), separators=(",", ":"))
     return lines_by_id
 
 
-def _object(id_: str, subject: RowSubject, row: Row) -> dict[str, Any]:
+def _make_object(id_: str, subject: RowSubject, row: Row) -> dict[str, Any]:
     result: dict[str, Any] = {"id": id_}
     if subject.type is not None:
         result["type"] = subject.type
@@ -113,7 +113,7 @@ def _object(id_: str, subject: RowSubject, row: Row) -> dict[str, Any]:
         result["unstable"] = True
     if row.refusal is not None:
         refusal = row.refusal
-        result |= {"pointer": plain_pointer(*refusal.path), "schema": refusal.schema, "code": refusal.code}
+        result |= {"pointer": write_plain_pointer(*refusal.path), "schema": refusal.schema, "code": refusal.code}
     if row.decoded is not ABSENT:
-        result |= {"decoded": row.decoded, "dropped": [plain_pointer(*path) for path in row.dropped]}
+        result |= {"decoded": row.decoded, "dropped": [write_plain_pointer(*path) for path in row.dropped]}
     return result | ({"message": row.message} if row.text is None else {"text": row.text})

@@ -13,14 +13,14 @@ import jsonschema_rs
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.bundle.unknown_variants import of_receivers
+from acpgen.bundle.unknown_variants import make_receiver_definitions
 from acpgen.input.complexity import count_paths, require_few_ways
 from acpgen.input.numbers import with_decimals
-from acpgen.input.schema_validator import Validator, definitions_validator
+from acpgen.input.schema_validator import Validator, compile_definitions
 from acpgen.input.step_budget import spend
 from acpgen.input.walk import is_array
 from acpgen.meaning.samples import Path
-from acpgen.pointers import pointer, reference_to
+from acpgen.pointers import write_pointer, write_reference
 from acpgen.targets.vectors.rows import Refusal
 
 _WAYS: Final = 50
@@ -43,10 +43,12 @@ class Judge:
             if isinstance(definition, ir.TaggedUnion)
             for keyword in ("anyOf", "oneOf")
         }
-        self._references: Final = {name: reference_to(name) for name in {**bundle.definitions, **protocol.definitions}}
-        self._strict = definitions_validator(bundle.definitions)
-        receiver_definitions = of_receivers(bundle.definitions, bundle.unions, protocol.tolerated)
-        self._tolerant = definitions_validator({**bundle.definitions, **receiver_definitions})
+        self._references: Final = {
+            name: write_reference(name) for name in {**bundle.definitions, **protocol.definitions}
+        }
+        self._strict = compile_definitions(bundle.definitions)
+        receiver_definitions = make_receiver_definitions(bundle.definitions, bundle.unions, protocol.tolerated)
+        self._tolerant = compile_definitions({**bundle.definitions, **receiver_definitions})
 
     def is_valid(self, name: str, value: Any) -> bool:
         """Whether a value is certainly valid for the definition `name`, also for implementations that parse numbers as doubles."""
@@ -61,10 +63,10 @@ class Judge:
         is_certain = name not in validator.uncertain and _is_read_alike(value)
         return is_certain and validator.is_valid({self._references[name]: value})
 
-    def refusals(self, name: str, value: Any) -> tuple[Refusal, ...]:
+    def list_refusals(self, name: str, value: Any) -> tuple[Refusal, ...]:
         """The violations in a value, without duplicates; empty if it is valid."""
         self._count(name)
-        errors = self._strict.errors({self._references[name]: value})
+        errors = self._strict.list_errors({self._references[name]: value})
         return _find_refusals(errors, self._strict, self._tags)
 
     def _count(self, name: str) -> None:
@@ -73,7 +75,7 @@ class Judge:
 
     def find_only_refusal(self, name: str, value: Any) -> Refusal | None:
         """The only violation in a value; `None` if it is valid, has several or a vague one, or is not read as written."""
-        refusals = self.refusals(name, value) if _is_read_alike(value) else ()
+        refusals = self.list_refusals(name, value) if _is_read_alike(value) else ()
         return refusals[0] if len(refusals) == 1 and not refusals[0].vague else None
 
 
@@ -98,7 +100,7 @@ def _find_refusals(
 def _find_single(error: jsonschema_rs.ValidationError, judge: Validator) -> Refusal:
     rule = "false" if error.kind.name == "falseSchema" else error.kind.name
     missing: Any = error.kind.value if rule == "required" else None
-    return Refusal(_find_path(error), rule, pointer(*judge.place(error)), missing=missing)
+    return Refusal(_find_path(error), rule, write_pointer(*judge.locate(error)), missing=missing)
 
 
 def _find_path(error: jsonschema_rs.ValidationError) -> Path:
@@ -110,8 +112,8 @@ def _judge_union(
     error: jsonschema_rs.ValidationError, judge: Validator, by_place: Mapping[Path, str]
 ) -> tuple[Refusal, ...]:
     """The violations of the intended branch: the one whose tag matches, or the only one whose type matches."""
-    path, place, keyword = _find_path(error), judge.place(error), error.kind.name
-    own_tag, schema = by_place.get(place), pointer(*place)
+    path, place, keyword = _find_path(error), judge.locate(error), error.kind.name
+    own_tag, schema = by_place.get(place), write_pointer(*place)
     if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.OneOfMultipleValid):
         return (Refusal(path, keyword, schema),)
     assert isinstance(

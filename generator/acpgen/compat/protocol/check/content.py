@@ -33,7 +33,7 @@ from acpgen.compat.protocol.culprits import remainder
 from acpgen.compat.protocol.revision import fields_on
 from acpgen.compat.protocol.sender_schemas import declares_nothing, schema_of
 from acpgen.compat.rules import judge
-from acpgen.input.walk import Schema, reachable
+from acpgen.input.walk import Schema, find_reachable
 from acpgen.meaning import sample_texts
 from schema_inclusion import FORMATS
 
@@ -104,7 +104,7 @@ class Content:
     def _answers(self, pair: Pair) -> set[Revision]:
         """The revisions whose refusals of a pair are explained by the findings of the pair and of the pairs inside it."""
         revisions: set[Revision] = set()
-        return revisions.union(*(self._answered.get(inner, ()) for inner in reachable([pair], self._changed)))
+        return revisions.union(*(self._answered.get(inner, ()) for inner in find_reachable([pair], self._changed)))
 
     def _answer(self, placed: PlacedChange, revisions: Iterable[Revision]) -> None:
         """Record that a finding explains what these revisions refuse of a pair."""
@@ -237,7 +237,7 @@ class Content:
         refused_texts: list[tuple[Revision, str]] = []
         doubtful: dict[Revision, str] = {}
         for (sender, receiver), (strings, others) in zip(DIRECTIONS, (change.within, change.within[::-1]), strict=True):
-            likely = [text for each in strings for text in sample_texts.of_format(each.format)]
+            likely = [text for each in strings for text in sample_texts.suggest_for_format(each.format)]
             # A receiver that has a single one is asked about its format alone: its limits are reported elsewhere.
             formats = [replace(ir.String(), format=each.format) for each in others] if len(others) == 1 else others
             accepted_schema: Schema = {"anyOf": [schema_of(each) for each in formats]}

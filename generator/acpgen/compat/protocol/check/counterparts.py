@@ -17,9 +17,18 @@ from acpgen.compat.protocol.messages import Route, Routes
 from acpgen.compat.protocol.revision import SchemaRevision, references_in, with_names
 from acpgen.compat.rules import Flow
 from acpgen.input.numbers import dumps
-from acpgen.input.tagged_unions import branches_of, constant, lone_reference
-from acpgen.input.walk import ASSERTIONS, Schema, asserts, is_object, may_hold_schemas, reachable, refs, without_prose
-from acpgen.pointers import reference_to, target
+from acpgen.input.tagged_unions import find_branches, find_constant, find_lone_reference
+from acpgen.input.walk import (
+    ASSERTIONS,
+    Schema,
+    asserts,
+    find_reachable,
+    is_object,
+    list_refs,
+    may_hold_schemas,
+    without_prose,
+)
+from acpgen.pointers import read_reference, write_reference
 
 DIRECTIONS: Final[tuple[tuple[Revision, Revision], ...]] = (("old", "new"), ("new", "old"))
 """Sender and receiver of each direction."""
@@ -138,7 +147,7 @@ def envelope_parts(revised: SchemaRevision, part: str) -> tuple[str, ...]:
         if schema.get("x-docs-ignore") is True or "jsonrpc" in schema.get("properties", {}):
             branches = [each for keyword in ("anyOf", "oneOf", "allOf") for each in schema.get(keyword, ())]
             for each in (schema, *filter(is_object, branches)):
-                name = lone_reference(each.get("properties", {}).get(part))
+                name = find_lone_reference(each.get("properties", {}).get(part))
                 if name is not None and name in revised.definitions:
                     names.add(name)
     return tuple(sorted(names))
@@ -201,7 +210,7 @@ def _body(revised: SchemaRevision, name: str, *, tagged: bool) -> str:
     """The text of a record without its tags; empty if it is no record, or does not have tags exactly if `tagged`."""
     schema = revised.demands.get(name, {})
     properties: Schema = schema.get("properties", {})
-    untagged_properties = {key: sub for key, sub in properties.items() if constant(sub) is None}
+    untagged_properties = {key: sub for key, sub in properties.items() if find_constant(sub) is None}
     if (
         not untagged_properties
         or "$ref" in schema
@@ -258,11 +267,11 @@ def _branches(schema: Schema) -> list[str | None]:
 
     Empty if the schema asserts more than that all branches are objects.
     """
-    only, union = lone_reference(schema), branches_of(schema)
+    only, union = find_lone_reference(schema), find_branches(schema)
     if only is not None:
         return [only]
     keywords = {key for key in schema if asserts(key) and (key, schema[key]) != ("type", "object")}
-    return [lone_reference(branch) for branch in union[1]] if union is not None and keywords == {union[0]} else []
+    return [find_lone_reference(branch) for branch in union[1]] if union is not None and keywords == {union[0]} else []
 
 
 def closure(revised: SchemaRevision, start: Iterable[str], excluded: Collection[str] = ()) -> set[str]:
@@ -270,7 +279,7 @@ def closure(revised: SchemaRevision, start: Iterable[str], excluded: Collection[
     reference.
     """
     unknown = (name for name in start if name not in excluded)
-    return {*reachable(unknown, lambda name: revised.references.get(name, frozenset()).difference(excluded))}
+    return {*find_reachable(unknown, lambda name: revised.references.get(name, frozenset()).difference(excluded))}
 
 
 def _renames(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
@@ -374,7 +383,7 @@ def unread(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
         if groups[0] != groups[1]:
             reasons[name] = "definitions in a group are not read"
         elif old.texts.get(name) != new.texts.get(name) and not all(
-            _is_local(ref) for side in sides for ref in refs(side)
+            _is_local(ref) for side in sides for ref in list_refs(side)
         ):
             reasons[name] = "a reference leads to a place that is not read"
     return reasons
@@ -396,7 +405,7 @@ def _grouped(schema: Schema) -> Schema:
 
 
 def _is_local(reference: str) -> bool:
-    return reference.startswith("#/$defs/") and reference == reference_to(target(reference))
+    return reference.startswith("#/$defs/") and reference == write_reference(read_reference(reference))
 
 
 def message_of(revised: SchemaRevision, method: ir.Method) -> str | None:

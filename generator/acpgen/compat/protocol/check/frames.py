@@ -28,10 +28,10 @@ from acpgen.compat.protocol.check.counterparts import (
 from acpgen.compat.protocol.messages import Route
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.rules import judge
-from acpgen.input.tagged_unions import branches_of, constants, lone_reference
-from acpgen.input.walk import Schema, asserts, is_array, is_object, references, without_prose
+from acpgen.input.tagged_unions import find_branches, find_lone_reference, list_constants
+from acpgen.input.walk import Schema, asserts, is_array, is_object, list_references, without_prose
 from acpgen.meaning import envelopes
-from acpgen.pointers import reference_to, target
+from acpgen.pointers import read_reference, write_reference
 
 if TYPE_CHECKING:
     from acpgen.compat.protocol.check.context import Context
@@ -53,8 +53,8 @@ class Frame:
         """Make the frame of a schema, without the content and without branches for other kinds of messages."""
         envelope = revised.protocol.envelope
         self.method = method
-        self.content = held if method is None else envelopes.key(envelope, method, held)
-        plain = envelopes.frame(envelope, method, held, True)
+        self.content = held if method is None else envelopes.get_key(envelope, method, held)
+        plain = envelopes.make_frame(envelope, method, held, True)
         required = [name for name in plain["required"] if name != self.content or method is None]
         self.plain: Schema = {**plain, "required": required}
         self._tag = "method"
@@ -91,7 +91,7 @@ class Frame:
             free = {name for name, each in properties.items() if name == "id" and _is_reference(each)} | {self.content}
             expanded["properties"] = {name: name in free or each for name, each in properties.items()}
         parts = [self._expand(each, around) for each in schema.get("allOf", ())]
-        name = target(schema["$ref"]) if isinstance(schema.get("$ref"), str) else None
+        name = read_reference(schema["$ref"]) if isinstance(schema.get("$ref"), str) else None
         if name is not None and name in self._definitions and name not in around:
             self.bases[name] = None
             parts.append(self._expand(self._definitions[name], (*around, name)))
@@ -121,7 +121,7 @@ class Frame:
         if schema.get("type") == "array" or not self._members_of_others.isdisjoint(schema.get("required", ())):
             return True
         branches = schema.get("anyOf")
-        method_names = constants(schema.get("properties", {}).get(self._tag))
+        method_names = list_constants(schema.get("properties", {}).get(self._tag))
         if self.method is not None and method_names is not None and self.method.name not in method_names:
             return True
         if branches and all(map(self._is_of_another, branches)):
@@ -141,10 +141,10 @@ def _without_id(schema: Any) -> Any:
 
 def _is_reference(schema: Any) -> bool:
     """Whether a schema only refers to a definition, possibly as the only branch of a union."""
-    union = branches_of(schema) if is_object(schema) else None
+    union = find_branches(schema) if is_object(schema) else None
     if union is not None and len(union[1]) == 1 and {key for key in schema if asserts(key)} == {union[0]}:
         return _is_reference(union[1][0])
-    return lone_reference(schema) is not None
+    return find_lone_reference(schema) is not None
 
 
 # --- of two revisions ------------------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ class FrameDifference:
         sent_schema = one.sent(declared=declared)
         if whole:
             name = self.names[0 if sender == "old" else 1]
-            sent_schema = {"allOf": [sent_schema, {"$ref": reference_to(name)}]}
+            sent_schema = {"allOf": [sent_schema, {"$ref": write_reference(name)}]}
         return sent_schema, other.accepted(one)
 
 
@@ -194,7 +194,7 @@ def frame_differences(
     ) -> Iterator[FrameDifference]:
         one, other, part = kinds[kind]
         before, after = Frame(old, schemas[0], one, part), Frame(new, schemas[1], other, part)
-        inner = closure(old, references(before.schema)) | closure(new, references(after.schema))
+        inner = closure(old, list_references(before.schema)) | closure(new, list_references(after.schema))
         if before.schema != after.schema or inner & rewritten:
             yield FrameDifference(before, after, names, _base(old, new, names, before, after))
 
@@ -202,7 +202,7 @@ def frame_differences(
         assert before is not None and after is not None
         one, other = message_of(old, before), message_of(new, after)
         if one is not None and other is not None:
-            yield from difference(number, [{"$ref": reference_to(name)} for name in (one, other)], (one, other))
+            yield from difference(number, [{"$ref": write_reference(name)} for name in (one, other)], (one, other))
     if old.roots is None or new.roots is None or old.roots.standing:
         return
     # What the roots that are no definitions demand of every message.
@@ -271,7 +271,7 @@ def in_place(node: Any, names: Mapping[str, str], *, is_listed: bool = False) ->
         if key != "$ref" and (inner != [] or key not in _UNIONS)
     }
     if isinstance(node.get("$ref"), str):
-        name = target(node["$ref"]) if node["$ref"].startswith("#/$defs/") else node["$ref"]
+        name = read_reference(node["$ref"]) if node["$ref"].startswith("#/$defs/") else node["$ref"]
         result["const"] = "any message" if is_listed else names.get(name, name)
     if [] in (node.get("anyOf"), node.get("oneOf")):
         result["not"] = {}

@@ -14,7 +14,7 @@ from acpgen.compat.findings import Answer, Coverage, Inclusion, NotCompared, Rea
 from acpgen.compat.protocol.check.context import Context
 from acpgen.compat.protocol.check.counterparts import closure, of_both_files, root_of, unread
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.input.tagged_unions import lone_reference
+from acpgen.input.tagged_unions import find_lone_reference
 
 _KEPT: Final = "documents with undeclared members are accepted differently than before; --mode language compares these"
 _UNKNOWN: Final = "it is written differently, and the effect is unknown"
@@ -153,7 +153,7 @@ def _body(context: Context, side: SchemaRevision, name: str) -> tuple[str, str]:
     """The name and place of the definition with the content: for a root that is only a reference, its target, otherwise the definition
     itself.
     """
-    body = lone_reference(side.bundle.definitions[name]) if name in context.roots else None
+    body = find_lone_reference(side.bundle.definitions[name]) if name in context.roots else None
     return body or name, side.definitions[body or name].at
 
 
