@@ -89,7 +89,7 @@ def test_a_report_whose_code_changed_meanwhile_is_not_kept(
     tmp_path: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changed = Code("0" * 64, (("there is no such file", 1, 1),))
-    monkeypatch.setattr("acpgen.files.cache.own_code", lambda: changed)
+    monkeypatch.setattr("acpgen.files.cache.hash_own_code", lambda: changed)
     old, new = sides(tmp_path / "files")
     for _ in range(2):
         Comparer("protocol", unstable=False, cache=Cache(tmp_path / "cache"))(old, new)
