@@ -163,7 +163,7 @@ def test_heavy_libraries_are_not_imported_when_a_stage_before_them_is() -> None:
 
 PROVER = frozenset(
     f"schema_inclusion.{name}"
-    for name in ("culprits", "ecma", "imports", "once", "patterns", "spelling", "syntax", "values")
+    for name in ("culprits", "ecma", "imports", "once", "patterns", "spelling", "syntax", "validation", "values")
 )
 """The modules of the prover that are public beside its own names."""
 

@@ -5,8 +5,8 @@ answers many questions about the schemas of two documents and caches what it has
 question to the values that contain it.
 
 `schema_inclusion.patterns` (texts that match regular expressions), `schema_inclusion.values` (exact equality and numbers) and
-`schema_inclusion.once` (`jsonschema` validators that follow each reference once per value) are public as well; all other modules are
-not.
+`schema_inclusion.once` (`jsonschema` validators that follow each reference once per value) are public as well, and so is
+`schema_inclusion.validation.open_validator`, which validates values as the witnesses are; all other modules are not.
 """
 
 from __future__ import annotations

@@ -6,9 +6,10 @@ Patterns are read as in ECMA-262. A witness that is not confirmed is not shown.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, Final, TypeVar
 
 import jsonschema.exceptions
 import jsonschema.validators
@@ -16,10 +17,15 @@ import jsonschema_rs
 import referencing.exceptions
 
 from schema_inclusion.budget import Allowance
-from schema_inclusion.document import Dialect, SchemaDocument
+from schema_inclusion.document import Dialect, SchemaDocument, open_document
 from schema_inclusion.ecma import make_ecma_validators
 from schema_inclusion.once import Compiled, TooManySteps, cache_references, make_caching_validators
 from schema_inclusion.values import Json, with_decimals
+
+_Result = TypeVar("_Result")
+
+MOST_ERRORS: Final = 1_000
+"""The maximum number of errors that one reference leads to; further ones are not listed."""
 
 
 def _find_class(dialect: Dialect) -> Any:
@@ -62,17 +68,24 @@ class ReferenceValidator:
 
     def accepts(self, value: Json) -> bool | None:
         """Whether the schema accepts the value; `None` if `jsonschema` cannot decide."""
+        return self._run(value, self.validator.is_valid, most_errors=1)
+
+    def list_errors(self, value: Json) -> list[Any]:
+        """The errors of the value as `jsonschema` reports them; empty if it cannot decide."""
+        return self._run(value, lambda each: [*self.validator.iter_errors(each)], most_errors=MOST_ERRORS) or []
+
+    def _run(self, value: Json, validate: Callable[[Json], _Result], *, most_errors: int) -> _Result | None:
         around = self.around
         if self.given_up or (around.allowance is not None and around.allowance.is_spent):
             return None
         try:
             with cache_references(
-                most_errors=1,
+                most_errors=most_errors,
                 is_dynamic=around.document.is_dynamic,
                 allowance=around.allowance,
                 compiled=around.compiled,
             ):
-                return bool(self.validator.is_valid(value))
+                return validate(value)
         except TooManySteps:
             self.given_up.append(value)
         except (
@@ -90,6 +103,13 @@ class ReferenceValidator:
             # schema, a pattern that Python cannot read, numbers beyond a float.
             pass
         return None
+
+
+def open_validator(
+    root: Json, *, allowance: Allowance | None = None, formats: frozenset[str] = frozenset()
+) -> DocumentValidator:
+    """Makes validators of schemas whose references are resolved in `root`. The formats are asserted; all others are annotations."""
+    return DocumentValidator(open_document(root), allowance, formats)
 
 
 def is_schema(dialect: Dialect, schema: Json) -> bool:

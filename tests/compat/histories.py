@@ -22,10 +22,10 @@ from acpgen.bundle.bundle import DIALECT
 from acpgen.compat.compare import compare, read_revision
 from acpgen.compat.findings import Finding, Report, Revision, Witness
 from acpgen.compat.protocol.messages import Route, message, message_schema
-from acpgen.compat.protocol.revision import SchemaRevision, without_prose
+from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.sources import open_input
 from acpgen.errors import Faults
-from acpgen.input.walk import ASSERTIONS, Schema, find_refs_anywhere, is_array, is_object
+from acpgen.input.walk import ASSERTIONS, Schema, find_refs_anywhere, is_array, is_object, without_prose
 from acpgen.pointers import write_plain_pointer
 from bindings.instances import Chooser, Instances
 from bindings.meaning import Meaning
@@ -106,7 +106,7 @@ class Pair:
         for side in (self.old, self.new):
             for name, schema in side.bundle.definitions.items():
                 branches = [each for keyword in ("anyOf", "oneOf") for each in schema.get(keyword, ())]
-                names = {place.rpartition("/")[2] for each in branches for place in references(each)}
+                names = {place.rpartition("/")[2] for each in branches for place in list_references(each)}
                 if branches and names <= self.reached and ASSERTIONS.isdisjoint(schema.keys() - {"anyOf", "oneOf"}):
                     found.add(name)
         return found
@@ -173,7 +173,7 @@ def unnamed(pair: Pair) -> Iterator[str]:
     alone = {
         at for one, other in ((before, after), (after, before)) for key, (at, _) in one.items() if key not in other
     }
-    referred = {place for side in (before, after) for _, schema in side.values() for place in references(schema)}
+    referred = {place for side in (before, after) for _, schema in side.values() for place in list_references(schema)}
     both = [{(each.name, each.side, each.kind) for each in side.methods} for side in (pair.old, pair.new)]
     referred |= {
         side.bundle.origins[name].partition("#")[2]
@@ -266,11 +266,11 @@ def _without(schema: Any, alone: set[str]) -> Any:
 
 def _is_alone(item: Any, alone: set[str]) -> bool:
     """Whether an item refers to nothing but what only one file has."""
-    places = references(item)
+    places = list_references(item)
     return bool(places) and places <= alone
 
 
-def references(schema: Any) -> set[str]:
+def list_references(schema: Any) -> set[str]:
     """The places that a schema refers to."""
     return {reference.removeprefix("#") for reference in find_refs_anywhere(schema)}
 
@@ -455,7 +455,7 @@ def _of_envelopes(pair: Pair, side: SchemaRevision, part: str) -> Iterator[Held]
             frames = schema.get("x-docs-ignore") is True
             frames = frames or "jsonrpc" in {**schema.get("properties", {}), **each.get("properties", {})}
             if is_object(member) and frames:
-                found |= dict.fromkeys(place.rpartition("/")[2] for place in references(member))
+                found |= dict.fromkeys(place.rpartition("/")[2] for place in list_references(member))
     yield from (Route("error" if part == "error" else "id", None, name) for name in found)
 
 

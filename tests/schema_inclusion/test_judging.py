@@ -11,7 +11,7 @@ import referencing.exceptions
 
 from schema_inclusion import Verdict, compare
 from schema_inclusion.document import Dialect, open_document
-from schema_inclusion.validation import DocumentValidator
+from schema_inclusion.validation import DocumentValidator, open_validator
 from schema_inclusion.values import Json
 
 TAGGED: Final[list[dict[str, Json]]] = [
@@ -83,6 +83,21 @@ def test_a_reference_is_followed_once_for_all_values(monkeypatch: pytest.MonkeyP
     values: list[Json] = [{"a": "", "b": 1}, {"a": 1}, {"b": ""}, {"a": "x", "b": []}]
     assert [validator.accepts(each) for each in values] == [True, False, False, True]
     assert followed == ["#/$defs/a"]
+
+
+def test_a_validator_lists_errors_and_asserts_the_formats_that_it_is_given() -> None:
+    root: Json = {"$defs": {"day": {"type": "string", "format": "date"}}}
+    schema: Json = {"items": {"$ref": "#/$defs/day"}}
+    value: Json = ["2026-07-02", "today", 1]
+    errors = {
+        formats: [
+            (error.validator, *error.path)
+            for error in open_validator(root, formats=formats).of(schema).list_errors(value)
+        ]
+        for formats in (frozenset[str](), frozenset({"date"}))
+    }
+    assert errors == {frozenset(): [("type", 2)], frozenset({"date"}): [("format", 1), ("type", 2)]}
+    assert open_validator(root).of({"$ref": "#/$defs/none"}).list_errors(value) == []
 
 
 def test_a_long_way_through_definitions_is_judged() -> None:

@@ -15,10 +15,9 @@ from urllib.parse import unquote, urljoin
 
 from acpgen.compat.findings import SEVERITIES, Finding, Reach, order
 from acpgen.compat.source_positions import SourcePositions
-from acpgen.input.keywords import PROSE
 from acpgen.input.numbers import dumps
-from acpgen.input.walk import DEFINITIONS, LISTS, MAPS, SINGLE, find_reachable, find_refs_anywhere, is_array, is_object
-from acpgen.pointers import resolve, split_pointer
+from acpgen.input.walk import DEFINITIONS, find_reachable, find_refs_anywhere, is_array, is_object, without_prose
+from acpgen.pointers import resolve
 
 if TYPE_CHECKING:
     from acpgen.compat.sources import Input
@@ -86,7 +85,7 @@ def contents(value_at: Callable[[str], JSON], at: str) -> dict[str, JSON]:
     values_by_place: dict[str, JSON] = {}
 
     def below(place: str) -> list[str]:
-        value = without_prose(value_at(place), _last(place))
+        value = without_prose(value_at(place))
         values_by_place[place] = value if place.partition("#")[2] else _without_definitions(value)
         return [urljoin(place, unquote(ref)) for ref in find_refs_anywhere(values_by_place[place])]
 
@@ -108,22 +107,8 @@ def asserted_content(schema: JSON) -> JSON:
     with suppress(KeyError):
         if is_object(schema) and not _is_addressed(schema):
             return contents(value_at, "#")
-    return without_prose(schema)
-
-
-def without_prose(value: JSON, key: str = "") -> JSON:
-    """A schema without the keywords that hold only prose; `key` is the key of the schema, since some keys hold maps of schemas."""
-    if is_array(value):
-        return [without_prose(each) for each in value] if key in (*LISTS, *SINGLE) else value
-    if not is_object(value):
-        return value
-    if key in MAPS:
-        return {name: without_prose(each) for name, each in value.items()}
-    return {
-        name: without_prose(each, name) if name in MAPS or name in LISTS or name in SINGLE else each
-        for name, each in value.items()
-        if name not in PROSE
-    }
+    rest: JSON = without_prose(schema)
+    return rest
 
 
 def _without_definitions(root: JSON) -> JSON:
@@ -137,14 +122,3 @@ def _is_addressed(value: JSON) -> bool:
     if is_object(value):
         return not _ADDRESSED.isdisjoint(value) or any(map(_is_addressed, value.values()))
     return is_array(value) and any(map(_is_addressed, value))
-
-
-def _last(place: str) -> str:
-    """The last key of a pointer; empty if it may be a name in a map and not a keyword."""
-    match split_pointer(place.partition("#")[2]):
-        case (*_, around, _) if around in MAPS:
-            return ""
-        case (*_, last):
-            return last
-        case _:
-            return ""

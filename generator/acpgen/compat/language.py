@@ -40,6 +40,7 @@ from acpgen.input.walk import (
     asserts,
     find_reachable,
     find_refs_anywhere,
+    find_sources,
     is_object,
     list_children,
     list_refs,
@@ -283,11 +284,7 @@ class Definitions:
 
     def lead_to(self, ends: Iterable[str]) -> set[str]:
         """The definitions at these places and all that transitively refer to one of them."""
-        by: dict[str, list[str]] = {}
-        for place, others in self._refers.items():
-            for other in others:
-                by.setdefault(other, []).append(place)
-        return self._reach(ends, by)
+        return self.schemas.keys() & find_sources(ends, self._refers)
 
     def _reach(self, start: Iterable[str], edges: Mapping[str, Sequence[str]]) -> set[str]:
         return self.schemas.keys() & find_reachable(start, lambda place: edges.get(place, ()))

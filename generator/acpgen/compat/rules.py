@@ -76,7 +76,7 @@ Text: TypeAlias = "str | Callable[[Any], str | None]"
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The result of a rule for a change.
+    """The result of a rule, named by its id, for a change.
 
     A rejection names the revision that accepts (`accepted_by`), a loss the one that carries the meaning (`carried_by`); with both, a
     rejection is searched first. `gate` is the capability that gates an addition; `ungated` describes the effect without one, `None` if
@@ -85,6 +85,7 @@ class Judgement:
     lose meaning: texts with `{sender}` and `{receiver}`.
     """
 
+    rule: str
     effect: RuleEffect
     message: str
     advice: str
@@ -132,6 +133,7 @@ class Rule:
 
         effect, sender = of(self.effect), of(self.sender)
         return Judgement(
+            rule=self.id,
             effect=effect,
             message=of(self.message),
             advice=of(self.advice),
@@ -149,11 +151,11 @@ _REFUSING: Final = ("refused", "unknown", "taken")
 _LOSING: Final = ("lost", "otherwise")
 
 
-def judge(change: Change) -> tuple[str, Judgement]:
-    """The id of the rule that applies to a change, and its result."""
+def judge(change: Change) -> Judgement:
+    """The result of the rule that applies to a change."""
     rows = [row for row in _BY_KIND[change.kind] if row.on in (change.kind, change.what) and row.when(change)]
     assert len(rows) == 1, f"{len(rows)} rules speak for {change}"
-    return rows[0].id, rows[0].judge(change)
+    return rows[0].judge(change)
 
 
 # --- words -----------------------------------------------------------------------------------------------------------

@@ -170,6 +170,20 @@ def strip_prose(schema: Schema) -> Schema:
     return {key: value for key, value in schema.items() if key not in PROSE and key != "x-name"}
 
 
+_VALUES: Final = ("const", "enum", "default")
+
+
+def without_prose(node: Any) -> Any:
+    """A tree without prose. Properties named like a prose keyword stay, and values are unchanged."""
+    if is_object(node):
+        return {
+            key: value if key in _VALUES else without_prose(value)
+            for key, value in node.items()
+            if key not in PROSE or not isinstance(value, str | list)
+        }
+    return [without_prose(item) for item in node] if is_array(node) else node
+
+
 def is_definition(parts: Sequence[str]) -> bool:
     """Whether keys lead from a document to a member of `$defs` or `definitions`, where these are keywords and not names."""
     around = "schema"

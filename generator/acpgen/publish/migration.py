@@ -22,12 +22,12 @@ from acpgen.bundle.bundle import Moved
 from acpgen.compat.diff.renames import renamed_methods
 from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.messages import Part, Route, example, message
-from acpgen.compat.protocol.revision import SchemaRevision, without_prose
+from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.report_cache import find_or_compare
 from acpgen.diagnostics.markup import Markdown, escape_line, make_identifier, write_block
 from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.input.numbers import dumps
-from acpgen.input.walk import is_object
+from acpgen.input.walk import is_object, without_prose
 from acpgen.naming.identifiers import assign
 from acpgen.publish import migration_types
 from acpgen.publish.migration_entries import find_actor, is_demanded, make_entries

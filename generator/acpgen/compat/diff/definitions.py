@@ -5,8 +5,8 @@ A pair of types is compared once, however many methods reach it; a pair that rec
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from typing import Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, Literal
 
 from acpgen import ir
 from acpgen.compat.changes import Change
@@ -19,25 +19,25 @@ from acpgen.compat.diff.pairs import (
     PlacedChange,
     Step,
 )
-from acpgen.compat.diff.shapes import KINDS, Alternative, Shape, kind_of
+from acpgen.compat.diff.shapes import KINDS, Alternative, Kind, Shape, kind_of
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.input.walk import find_reachable
+from acpgen.input.walk import find_cycles, find_reachable, find_sources
 
 
 class Walk:
     """All pairs of one comparison."""
 
-    def __init__(self, old: SchemaRevision, new: SchemaRevision, apart: Collection[str] = ()) -> None:
-        """Prepare a walk; `apart` are definitions that are not read, whose demands are reported elsewhere."""
+    def __init__(self, old: SchemaRevision, new: SchemaRevision, rewritten: frozenset[str]) -> None:
+        """Prepare a walk; `rewritten` are the definitions that differ, or lead to one that does."""
         from schema_inclusion import Comparer
 
         self._revisions = old, new
-        self._apart = apart
+        self._rewritten = rewritten
         self._comparer = Comparer({}, {})
         self.nodes: dict[Pair, PairNode] = {}
         self._changed: set[Pair] | None = None
-        self._parents: dict[Pair, list[Pair]] = {}
-        self._recursive: dict[Pair, bool] = {}
+        self._recursive: set[Pair] = set()
+        """The pairs that contain themselves."""
         self._declared = frozenset((*old.declared, *new.declared))
 
     def visit(self, root: Pair) -> None:
@@ -49,7 +49,7 @@ class Walk:
                 continue
             is_free = all(_is_anything(self._revisions[side], type_) for type_, side in pair.sides)
             node = self.nodes[pair] = PairNode(pair.free or is_free)
-            compare(Comparison(*self._revisions, self._comparer, node, pair), self._apart)
+            compare(Comparison(*self._revisions, self._rewritten, self._comparer, node, pair))
             pending.extend(child for _, child in node.children)
         self._changed = None
 
@@ -61,42 +61,28 @@ class Walk:
         """
         changed_pairs = self._changed_pairs()
         visited = {root}
-        level: list[tuple[Pair, tuple[Step, ...], Declaration, Declaration, frozenset[Pair]]] = []
-        if root in changed_pairs:
-            level.append((root, (), Declaration(root), Declaration(root), frozenset()))
-        while level:
-            following: list[tuple[Pair, tuple[Step, ...], Declaration, Declaration, frozenset[Pair]]] = []
-            for pair, steps, declaration, named_declaration, around in level:
-                node = self.nodes[pair]
-                yield from (
-                    PlacedChange(change, steps, pair, node.free, declaration, named_declaration)
-                    for change in node.changes
-                    if not change.is_documentation
-                )
-                for step, child in node.children:
-                    if (
-                        child in changed_pairs
-                        and child not in visited
-                        and child not in elsewhere
-                        and child not in around
-                    ):
-                        declarations = declaration, named_declaration
-                        if child.is_named or (child.is_union and self._is_recursive(child)):
-                            visited.add(child)
-                        if child.is_named:
-                            here = Declaration(child, len(steps) + 1)
-                            declarations = here, here if self._declared.intersection(here.names) else named_declaration
-                        within = around if child.is_named else around | {child}
-                        following.append((child, (*steps, step), *declarations, within))
-            level = following
-
-    def _is_recursive(self, pair: Pair) -> bool:
-        """Whether a changed pair contains itself; caches the answer for all pairs of the same cycle."""
-        if pair not in self._recursive:
-            inner = find_reachable(self._children(pair), self._children)
-            cycle = inner.keys() & find_reachable([pair], self._parents.__getitem__) if pair in inner else ()
-            self._recursive |= {pair: False, **dict.fromkeys(cycle, True)}
-        return self._recursive[pair]
+        start = (root, (), Declaration(root), Declaration(root), frozenset[Pair]())
+        pending: list[tuple[Pair, tuple[Step, ...], Declaration, Declaration, frozenset[Pair]]] = [start]
+        for pair, steps, declaration, named_declaration, around in (
+            pending if root in changed_pairs else ()
+        ):  # which grows
+            node = self.nodes[pair]
+            yield from (
+                PlacedChange(change, steps, pair, node.free, declaration, named_declaration)
+                for change in node.changes
+                if not change.is_documentation
+            )
+            for step, child in node.children:
+                if child not in changed_pairs or child in visited or child in elsewhere or child in around:
+                    continue
+                declarations = declaration, named_declaration
+                if child.is_named or (child.is_union and child in self._recursive):
+                    visited.add(child)
+                if child.is_named:
+                    here = Declaration(child, len(steps) + 1)
+                    declarations = here, here if self._declared.intersection(here.names) else named_declaration
+                within = around if child.is_named else around | {child}
+                pending.append((child, (*steps, step), *declarations, within))
 
     def _children(self, pair: Pair) -> list[Pair]:
         return [child for _, child in self.nodes[pair].children]
@@ -143,15 +129,13 @@ class Walk:
     def _changed_pairs(self) -> set[Pair]:
         """The pairs with changes of messages at them or below them."""
         if self._changed is None:
-            self._parents = {pair: [] for pair in self.nodes}
-            for pair in self.nodes:
-                for child in self._children(pair):
-                    self._parents[child].append(pair)
-            self._recursive = {}
-            pairs = (
-                pair for pair, node in self.nodes.items() if any(not change.is_documentation for change in node.changes)
-            )
-            self._changed = set(find_reachable(pairs, self._parents.__getitem__))
+            children = {pair: self._children(pair) for pair in self.nodes}
+            nodes = self.nodes.items()
+            starts = (pair for pair, node in nodes if not all(change.is_documentation for change in node.changes))
+            self._changed = set(find_sources(starts, children))
+            below = {pair: [each for each in children[pair] if each in self._changed] for pair in self._changed}
+            cycles = (group for group in find_cycles(below) if len(group) > 1 or group[0] in below[group[0]])
+            self._recursive = {pair for group in cycles for pair in group}
         return self._changed
 
 
@@ -160,13 +144,10 @@ def _is_anything(revision: SchemaRevision, type_: ir.Type) -> bool:
     return shape.anything and not revision.residue(shape.names)
 
 
-def compare(work: Comparison, apart: Collection[str]) -> None:
-    """Record all differences of one pair, and the pairs inside it; the demands of the definitions `apart` are not read."""
+def compare(work: Comparison) -> None:
+    """Record all differences of one pair, and the pairs inside it."""
     _names(work)
-    names = [[name for name in shape.names if name not in apart] for shape in (work.old, work.new)]
-    before, after = work.before.residue(names[0]), work.after.residue(names[1])
-    if before != after:
-        work.doubt(before, after, work.at())
+    work.doubt(work.before.residue(work.old.names), work.after.residue(work.new.names), work.at())
     if work.old.anything != work.new.anything:
         everything: tuple[tuple[ir.Anything, ...], ...] = ((ir.Anything(),), ())
         work.note(_types(work, *(everything if work.old.anything else everything[::-1])))
@@ -174,7 +155,9 @@ def compare(work: Comparison, apart: Collection[str]) -> None:
     if work.old.nullable != work.new.nullable:
         work.note(Change("null", work.old.nullable or None, work.new.nullable or None, **work.at()))
     for kind in KINDS:
-        _kind(work, kind, work.old.of(kind), work.new.of(kind))
+        old, new = work.old.of(kind), work.new.of(kind)
+        if old and new:  # others are reported together with all kinds that only one side has
+            _OF_KIND[kind](work, old, new)
     removed_types, added_types = (
         tuple(next(iter(one.of(kind))) for kind in KINDS if one.of(kind) and not other.of(kind))
         for one, other in ((work.old, work.new), (work.new, work.old))
@@ -214,27 +197,21 @@ def _types(
     )
 
 
-def _kind(work: Comparison, kind: str, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
-    if not old or not new:
-        return  # reported together with the other kinds that only one side has
-    match kind:
-        case "boolean":
-            scalars.booleans(work, old, new)
-        case "number" | "string":
-            scalars.scalars(work, old, new)
-        case "array":
-            unions.pairwise(work, old, new)
-        case _:
-            unions.objects(work, old, new)
+_OF_KIND: Final[Mapping[Kind, Callable[[Comparison, tuple[Alternative, ...], tuple[Alternative, ...]], None]]] = {
+    "boolean": scalars.booleans,
+    "number": scalars.scalars,
+    "string": scalars.scalars,
+    "array": unions.pairwise,
+    "object": unions.objects,
+}
 
 
 def _kinds(shape: Shape) -> str:
     kinds: dict[str, list[Alternative]] = {}
     for each in shape.alternatives:
         kinds.setdefault(kind_of(each), []).append(each)
-    names = ["integer" if all(map(_is_integer, group)) else kind for kind, group in kinds.items()]
+    names = [
+        "integer" if all(isinstance(each, ir.Number) and each.integer for each in group) else kind
+        for kind, group in kinds.items()
+    ]
     return " or ".join([*names, *(["null"] if shape.nullable else [])]) or "no value"
-
-
-def _is_integer(alternative: Alternative) -> bool:
-    return isinstance(alternative, ir.Number) and alternative.integer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
@@ -11,7 +11,8 @@ from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff.renames import Member, content_of, declared_renames, likely_renames, name_of
 from acpgen.compat.diff.shapes import Alternative
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol.revision import Demand, SchemaRevision
+from acpgen.compat.protocol.revision import SchemaRevision, references_in
+from acpgen.input.walk import find_reachable
 
 if TYPE_CHECKING:
     from schema_inclusion import Comparer
@@ -134,14 +135,21 @@ DOUBT: Final = "the keywords that constrain it cannot be compared one by one"
 class Comparison:
     """The comparison of one pair of two revisions: the shapes of both sides, and the node that collects the results.
 
-    `comparer` is the prover for scalars, which refer to no definition.
+    `rewritten` are the definitions that differ or lead to one that does, `comparer` is the prover for scalars, which refer to none.
     """
 
     def __init__(
-        self, before: SchemaRevision, after: SchemaRevision, comparer: Comparer, node: PairNode, pair: Pair
+        self,
+        before: SchemaRevision,
+        after: SchemaRevision,
+        rewritten: frozenset[str],
+        comparer: Comparer,
+        node: PairNode,
+        pair: Pair,
     ) -> None:
         self.before = before
         self.after = after
+        self.rewritten = rewritten
         self.comparer = comparer
         self.node = node
         self.pair = pair
@@ -158,15 +166,22 @@ class Comparison:
         """Record changes."""
         self.node.changes.extend(changes)
 
-    def doubt(self, old: Sequence[Demand], new: Sequence[Demand], at: ChangePlaces) -> None:
-        """Record that keywords differ in demands that cannot be compared one by one.
+    def doubt(self, old: Iterable[str], new: Iterable[str], at: ChangePlaces) -> None:
+        """Record that keywords, or definitions that these refer to, differ in demands that cannot be compared one by one.
 
-        If only definitions that they refer to differ, the change names those that both revisions have.
+        If only definitions that they refer to differ, the change names those.
         """
-        is_referred = [each.own for each in old] == [each.own for each in new]
-        one, other = (dict(text for each in side for text in each.referred) for side in (old, new))
-        names = frozenset(name for name in one.keys() & other.keys() if is_referred and one[name] != other[name])
-        self.note(Change("undecided", within=(names, names), detail=DOUBT, **at))
+        before, after = sorted(old), sorted(new)
+        names = self.referred(before) if before == after else frozenset[str]()
+        if names or before != after:
+            self.note(Change("undecided", within=(names, names), detail=DOUBT, **at))
+
+    def referred(self, demands: Iterable[str]) -> frozenset[str]:
+        """The definitions of both revisions that demands lead to and that differ."""
+        start = {name for text in demands for name in references_in(text)} & self.rewritten
+        inner = find_reachable(start, lambda name: self.rewritten.intersection(self.after.references.get(name, ())))
+        texts, others = self.before.texts, self.after.texts
+        return frozenset(each for each in inner if each in texts and each in others and texts[each] != others[each])
 
     def child(self, step: Step, old: ir.Type, new: ir.Type, tag: str | None = None) -> None:
         """Record a pair inside this one."""

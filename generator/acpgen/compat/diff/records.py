@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 from typing import Final
 
 from acpgen import ir
@@ -56,45 +57,34 @@ def _others(work: Comparison, old: Objects | ir.Record, new: Objects | ir.Record
 
 def _unenforced(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) -> None:
     """Compare keywords that the IR does not represent, and excluded constants: they are equal on both sides, or the change is undecided."""
-    before = sorted(work.before.demand(place) for place in old.unenforced)
-    after = sorted(work.after.demand(place) for place in new.unenforced)
-    tag = work.pair.tag
-    excluded_constants = [[each for each in side.excluded if each[0] != tag] for side in (old, new)]
-    if before != after or excluded_constants[0] != excluded_constants[1]:
-        _beside(work, old, new, at)
-        bases = _bases(work, old, new) if excluded_constants[0] == excluded_constants[1] else {}
-        for base, rests in bases.items():
-            _closed(work, base, rests, old, new)
-        alone = next(iter(bases), None) if len(bases) == 1 else None
-        is_referred = excluded_constants[0] == excluded_constants[1]
-        work.doubt(before if is_referred else [], after, at if alone is None else _places(work, alone))
-
-
-def _bases(work: Comparison, old: Objects, new: Objects) -> dict[str | None, set[str]]:
-    """The definitions whose keywords differ, with the pointers of these keywords; the key is `None` if the definition is not in both."""
-    demands = [
-        {place: side.demand(place) for place in objects.unenforced}
-        for objects, side in ((old, work.before), (new, work.after))
-    ]
-    bases: dict[str | None, set[str]] = {}
-    for number, side in enumerate((work.before, work.after)):
-        for place, text in demands[number].items():
-            if text not in demands[1 - number].values():
+    sides = (work.before, old), (work.after, new)
+    demands = [{place: side.demand(place) for place in objects.unenforced} for side, objects in sides]
+    excluded = [[repr(each) for each in objects.excluded if each[0] != work.pair.tag] for _, objects in sides]
+    before, after = ([*texts.values(), *constants] for texts, constants in zip(demands, excluded, strict=True))
+    bases: dict[str, set[str]] = {}
+    for (side, _), texts, others in zip(sides, demands, demands[::-1], strict=True):
+        for place, text in texts.items():
+            if text not in others.values() or work.referred([text]):
                 name, rest = side.owner(place)
-                is_base = name not in (old.name, new.name) and all(
-                    name in each.definitions for each in (work.before, work.after)
-                )
-                bases.setdefault(name if is_base else None, set()).add(rest)
-    return bases
+                is_base = name not in (old.name, new.name) and all(name in each.definitions for each, _ in sides)
+                bases.setdefault(name if is_base else "", set()).add(rest)
+    if bases or excluded[0] != excluded[1]:
+        _beside(work, old, new, at)
+    if excluded[0] != excluded[1]:
+        bases = {}
+    for base in bases.keys() - {""}:
+        _closed(work, base, bases[base], old, new)
+    alone = next(iter(bases)) if len(bases) == 1 else ""
+    work.doubt(before, after, _places(work, alone) if alone else at)
 
 
 def _places(work: Comparison, base: str) -> ChangePlaces:
     return {"old_at": work.before.definitions[base].at, "new_at": work.after.definitions[base].at}
 
 
-def _closed(work: Comparison, base: str | None, rests: Collection[str], old: Objects, new: Objects) -> None:
+def _closed(work: Comparison, base: str, rests: Collection[str], old: Objects, new: Objects) -> None:
     """Compare what a base says about undeclared members, which applies to the records that extend it too."""
-    if base is None or _CLOSING.isdisjoint(rests) or ir.Nothing() in (old.extra, new.extra):
+    if _CLOSING.isdisjoint(rests) or ir.Nothing() in (old.extra, new.extra):
         return
     before, after = work.before.definitions[base], work.after.definitions[base]
     if isinstance(before, ir.Record) and isinstance(after, ir.Record):
@@ -110,46 +100,34 @@ def _beside(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) -> N
     members = [conditional_members(objects, side.stable_schemas, side.bundle.origins) for objects, side in sides]
     names = [
         (
-            tuple(
-                {
-                    *(field.name for field in objects.fields),
-                    *(each.name for each in side_members.values() if not each.pattern),
-                }
-            ),
-            tuple(each.pattern for each in side_members.values() if each.pattern),
+            tuple({*(field.name for field in objects.fields), *(name for name, pattern in own if not pattern)}),
+            tuple(pattern for _, pattern in own if pattern),
         )
-        for (objects, _), side_members in zip(sides, members, strict=True)
+        for (objects, _), own in zip(sides, members, strict=True)
     ]
     for number, (objects, _) in enumerate(sides):
         other, beyond = sides[1 - number]
         if other.extra != ir.Anything() or declares_nothing(other, beyond.stable_schemas):
             continue
-        for key, each in members[number].items():
-            if key in members[1 - number] or (not each.pattern and each.name in names[1 - number][0]):
+        for (name, pattern), (by, schema, place) in members[number].items():
+            if (name, pattern) in members[1 - number] or (not pattern and name in names[1 - number][0]):
                 continue
-            field_ = ir.Field(name=each.name, type=ir.Anything(), required=False, owner=objects.name or "", at=each.at)
-            alone = FieldChange(
-                "field",
-                None if number else field_,
-                field_ if number else None,
-                (old, new),
-                by=each.by,
-                schema=each.schema,
-                pattern=each.pattern,
-                others=names[1 - number],
-                old_at=at["old_at"] if number else each.at,
-                new_at=each.at if number else at["new_at"],
-            )
-            work.note(alone)
+            field_ = ir.Field(name=name, type=ir.Anything(), required=False, owner=objects.name or "", at=place)
+            old_field, new_field = (None, field_) if number else (field_, None)
+            places: ChangePlaces = {**at, "new_at": place} if number else {**at, "old_at": place}
+            others = names[1 - number]
+            change = partial(FieldChange, "field", old_field, new_field, (old, new), **places)
+            work.note(change(by=by, schema=schema, pattern=pattern, others=others))
 
 
 def _field(work: Comparison, old: ir.Field, new: ir.Field) -> None:
     at: ChangePlaces = {"old_at": old.at, "new_at": new.at}
     if old.required != new.required and old.name == new.name:
         work.note(Change("required", old if old.required else None, new if new.required else None, **at))
-    may_lack = not old.required and not new.required
-    if may_lack and not _same_default(old.default, new.default):
-        detail = "grown" if _grown(old.default, new.default) else ""
+    defaults = [None if each.default is None else each.default.value for each in (old, new)]
+    if not old.required and not new.required and not is_equal(*defaults):  # no default equals one of null
+        is_grown = old.default is not None and new.default is not None and _contains(defaults[1], defaults[0])
+        detail = "grown" if is_grown else ""
         work.note(Change("default", old.default, new.default, name=new.name, detail=detail, **at))
     if old.null != new.null:
         work.note(Change("null-meaning", old.null, new.null, name=new.name, **at))
@@ -192,18 +170,8 @@ def _nullable(type_: ir.Type) -> ir.Type:
     return ir.AnyOf((type_, ir.Null()))
 
 
-def _same_default(old: ir.Default | None, new: ir.Default | None) -> bool:
-    """Whether two defaults are equal; no default equals a default of null."""
-    values = [None if default is None else default.value for default in (old, new)]
-    return is_equal(*values)
-
-
-def _grown(old: ir.Default | None, new: ir.Default | None) -> bool:
-    """Whether the new default is the old one with more members, at any depth."""
-    return old is not None and new is not None and _contains(new.value, old.value)
-
-
 def _contains(large: ir.JSON, small: ir.JSON) -> bool:
+    """Whether a value is another one with more members, at any depth."""
     if isinstance(large, dict) and isinstance(small, dict):
         return all(key in large and _contains(large[key], value) for key, value in small.items())
     return is_equal(large, small)

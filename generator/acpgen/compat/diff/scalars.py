@@ -8,10 +8,11 @@ from typing import Final, TypeAlias
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces, FormatChange, LimitChange, join_limits
 from acpgen.compat.diff.pairs import Comparison
-from acpgen.compat.diff.shapes import Alternative, Constants, key_of_value
+from acpgen.compat.diff.shapes import Alternative, Constants
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.sender_schemas import Written, schema_of
 from acpgen.errors import count_noun
+from acpgen.input.equality import make_key
 from acpgen.input.numbers import dumps
 from acpgen.input.walk import Schema
 from acpgen.meaning.limits import OF_NUMBERS, OF_STRINGS
@@ -210,10 +211,10 @@ def scalars(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternati
 def values(work: Comparison, old: Constants, new: Constants) -> None:
     """Compare two sets of known constants, and how others are treated."""
     at: ChangePlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
-    before = {key_of_value(v.value): v for v in old.values}
-    after = {key_of_value(v.value): v for v in new.values}
+    before = {make_key(v.value): v for v in old.values}
+    after = {make_key(v.value): v for v in new.values}
     for one, other, likely in work.members(before, after):
-        if one is not None and other is not None and key_of_value(one.value) == key_of_value(other.value):
+        if one is not None and other is not None and make_key(one.value) == make_key(other.value):
             work.gate(f"value {one.value!r}", "", one.capability, other.capability, one.at, other.at)
             work.description(f"{one.value!r}", one.doc, other.doc, one.at, other.at)
             continue
@@ -239,7 +240,7 @@ def _merged(alternatives: Iterable[Alternative]) -> Constants | None:
         return first
     free = _free(alternatives)
     openness: ir.Openness = "open" if free else first.openness
-    values = {key_of_value(v.value): v for group in reversed(groups) for v in group.values}
+    values = {make_key(v.value): v for group in reversed(groups) for v in group.values}
     return Constants(tuple(values.values()), openness, free[0] if free else None, first.name, first.at)
 
 

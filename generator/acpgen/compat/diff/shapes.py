@@ -7,11 +7,12 @@ with null, a single branch and no union, constants and `enum` lead to the same `
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Literal, TypeAlias, assert_never
+from typing import Literal, TypeAlias, assert_never, cast
 
 from msgspec import Struct
 
 from acpgen import ir
+from acpgen.input import equality
 
 Kind: TypeAlias = Literal["boolean", "number", "string", "array", "object"]
 Scalar: TypeAlias = "str | int | float | bool"
@@ -146,11 +147,6 @@ def type_of_object(alternative: Objects | ir.TaggedUnion) -> ir.Type:
             return ir.Map(extra)
 
 
-def type_of_array(alternative: Alternative) -> ir.Type:
-    """The type of an alternative that is an array or tuple; `Nothing` for any other alternative."""
-    return alternative if isinstance(alternative, ir.Array | ir.Tuple) else ir.Nothing()
-
-
 def kind_of(alternative: Alternative) -> Kind:
     """The JSON type of an alternative."""
     match alternative:
@@ -163,23 +159,11 @@ def kind_of(alternative: Alternative) -> Kind:
         case ir.Array() | ir.Tuple():
             return "array"
         case Constants(values=values):
-            return kind_of_value(values[0].value)
+            return cast("Kind", equality.get_kind(values[0].value))
         case Objects() | ir.TaggedUnion():
             return "object"
         case _:
             assert_never(alternative)
-
-
-def kind_of_value(value: object) -> Kind:
-    """The JSON type of a scalar."""
-    if isinstance(value, bool):
-        return "boolean"
-    return "string" if isinstance(value, str) else "number"
-
-
-def key_of_value(value: object) -> tuple[str, object]:
-    """A key under which `1` and `true` are different, and `1` and `1.0` are equal."""
-    return kind_of_value(value), value
 
 
 def at_of(alternative: Alternative) -> str:
@@ -259,7 +243,7 @@ class _Resolving:
             if value.value is None:
                 self.nullable = True
             else:
-                groups.setdefault(kind_of_value(value.value), []).append(value)
+                groups.setdefault(cast("Kind", equality.get_kind(value.value)), []).append(value)
         apart = isinstance(base, ir.String | ir.Number) and kind_of(base) not in groups
         for group in groups.values():
             self.found.append(

@@ -17,12 +17,11 @@ from acpgen.compat.diff.shapes import (
     Constants,
     Objects,
     at_of,
-    key_of_value,
     kind_of,
-    type_of_array,
     type_of_object,
 )
 from acpgen.compat.protocol.revision import SchemaRevision
+from acpgen.input.equality import make_key
 from acpgen.meaning.discriminators import find_type
 
 
@@ -48,29 +47,26 @@ def pairwise(
 
 
 def _alternative(work: Comparison, old: Alternative, new: Alternative, step: Step | None) -> None:
-    if isinstance(old, ir.Tuple) or isinstance(new, ir.Tuple):
-        if step is not None:
-            work.child(step, type_of_array(old), type_of_array(new))
-        else:
-            _tuple(work, old, new)
-        return
-    if isinstance(old, ir.Array) and isinstance(new, ir.Array):
-        if step is not None:
-            work.child(step, old, new)
-            return
-        items = _shared_entries(old.items, new.items) if _is_by_position(work) else (old.items, new.items)
-        work.child(Step("item", old=old, new=new), *items)
-        work.note(*scalars.together(scalars.array_limits(old, new, work.at())))
-        return
     match old, new:
+        case (ir.Array() | ir.Tuple(), ir.Array() | ir.Tuple()) if step is not None:
+            work.child(step, old, new)
         case (Objects() | ir.TaggedUnion(), Objects() | ir.TaggedUnion()) if step is not None:
             work.child(step, type_of_object(old), type_of_object(new))
         case Objects(), Objects():
             records.record(work, old, new)
-        case ir.TaggedUnion(), ir.TaggedUnion():
-            union(work, old, new)
+        case ir.Array(), ir.Array():
+            items = _shared_entries(old.items, new.items) if _is_by_position(work) else (old.items, new.items)
+            work.child(Step("item", old=old, new=new), *items)
+            work.note(*scalars.together(scalars.array_limits(old, new, work.at())))
+        case ir.Tuple(), ir.Tuple() if len(old.first) == len(new.first):
+            entries = zip((*old.first, old.rest), (*new.first, new.rest), strict=True)
+            for index, (one, other) in enumerate(entries):
+                work.child(Step("item", index, old=old, new=new), one, other)
+            limits = [(each.min_items, each.max_items, each.unique) for each in (old, new)]
+            if limits[0] != limits[1]:
+                work.note(Change("undecided", detail=DOUBT, **work.at()))
         case _:
-            work.note(Change("undecided", detail="two different kinds of types are compared", **work.at()))
+            work.note(Change("undecided", detail=DOUBT, **work.at()))
 
 
 def _is_by_position(work: Comparison) -> bool:
@@ -99,19 +95,6 @@ def _shared_entries(old: ir.Type, new: ir.Type) -> tuple[ir.Type, ir.Type]:
         return old, new
     shared_types = ir.AnyOf(tuple(each for each in before if each in after))
     return shared_types, shared_types
-
-
-def _tuple(work: Comparison, old: Alternative, new: Alternative) -> None:
-    """Compare two tuples of equal length entry by entry; any other pair with a tuple is undecided."""
-    if not isinstance(old, ir.Tuple) or not isinstance(new, ir.Tuple) or len(old.first) != len(new.first):
-        work.note(Change("undecided", detail=DOUBT, **work.at()))
-        return
-    entries = zip((*old.first, old.rest), (*new.first, new.rest), strict=True)
-    for index, (one, other) in enumerate(entries):
-        work.child(Step("item", index, old=old, new=new), one, other)
-    limits = [(each.min_items, each.max_items, each.unique) for each in (old, new)]
-    if limits[0] != limits[1]:
-        work.note(Change("undecided", detail=DOUBT, **work.at()))
 
 
 def objects(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
@@ -184,8 +167,8 @@ def union(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None:
 def variants(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None:
     """Compare the variants of two unions with the same tag member."""
     at: ChangePlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
-    before = {key_of_value(v.tag): v for v in old.variants if work.before.keeps(v.unstable)}
-    after = {key_of_value(v.tag): v for v in new.variants if work.after.keeps(v.unstable)}
+    before = {make_key(v.tag): v for v in old.variants if work.before.keeps(v.unstable)}
+    after = {make_key(v.tag): v for v in new.variants if work.after.keeps(v.unstable)}
     foreseen = replace(old, openness="open") if old.openness == "closed" and _foresees(work, old) else old
     for one, other, likely in work.members(before, after, (old.tag, new.tag)):
         if one is None or other is None:
@@ -196,7 +179,7 @@ def variants(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None
             within = (foreseen if one is None else old), new
             work.note(Change("variant", one, other, within, likely=likely, **places))
             continue
-        is_renamed = key_of_value(one.tag) != key_of_value(other.tag)
+        is_renamed = make_key(one.tag) != make_key(other.tag)
         if is_renamed:
             work.note(Change("variant", one, other, (old, new), old_at=one.at, new_at=other.at))
         was = one.tag if is_renamed else None
@@ -253,10 +236,10 @@ def split(
                 groups.append(variant_union.variants)
             else:
                 rest.append(each)
-    times = Counter(key_of_value(variant.tag) for group in groups for variant in group)
+    times = Counter(make_key(variant.tag) for group in groups for variant in group)
     variants: list[ir.Variant] = []
     for group in groups:
-        if all(times[key_of_value(variant.tag)] == 1 for variant in group):
+        if all(times[make_key(variant.tag)] == 1 for variant in group):
             variants.extend(group)
         else:  # the constant does not tell it from another one
             names.extend(variant.type for variant in group)
@@ -311,7 +294,7 @@ def as_union(side: SchemaRevision, alternatives: tuple[Alternative, ...], tag: s
             if default is not None:
                 return None
             default = each.name
-    if len({key_of_value(v.tag) for v in variants}) != len(variants):
+    if len({make_key(v.tag) for v in variants}) != len(variants):
         return None
     if fallback == default:
         fallback = None  # as the IR has it: a branch that may lack the tag takes unknown ones too
@@ -337,32 +320,23 @@ def pairs_of(work: Comparison, old: Sequence[Alternative], new: Sequence[Alterna
     """The corresponding alternatives of both sides, and those without a counterpart; `None` if there are too many candidate pairs."""
     if len(old) == len(new) == 1:
         return [(old[0], new[0])], [], []
-    new_indexes = {
-        each.name: j for j, each in enumerate(new) if isinstance(each, Objects | ir.TaggedUnion) and each.name
-    }
-    names = [(i, each.name) for i, each in enumerate(old) if isinstance(each, Objects | ir.TaggedUnion)]
-    matches = {
-        i: new_indexes[name]
-        for i, name in names
-        if name in new_indexes and type(old[i]) is type(new[new_indexes[name]])
-    }
-    matched_indexes = set(matches.values())
-    old_rest, new_rest = (
-        [n for n in range(len(side)) if n not in exclusions]
-        for side, exclusions in ((old, matches), (new, matched_indexes))
-    )
+    named = {each.name: j for j, each in enumerate(new) if isinstance(each, Objects | ir.TaggedUnion) and each.name}
+    matches: dict[int, int] = {}
+    for i, each in enumerate(old):
+        j = named.get(each.name or "") if isinstance(each, Objects | ir.TaggedUnion) else None
+        if j is not None and type(each) is type(new[j]):
+            matches[i] = j
+    old_rest = [i for i in range(len(old)) if i not in matches]
+    new_rest = set(range(len(new))).difference(matches.values())
     if len(old_rest) * len(new_rest) > MOST_PAIRS:
         return None
-    scored = ((_likeness(work, old[i], new[j]), i, j) for i in old_rest for j in new_rest)
+    scored = ((_likeness(work, old[i], new[j]), i, j) for i in old_rest for j in sorted(new_rest))
     for _, i, j in sorted((each for each in scored if each[0] > 0), key=lambda each: (-each[0], each[1], each[2])):
-        if i not in matches and j not in matched_indexes:
+        if i not in matches and j in new_rest:
             matches[i] = j
-            matched_indexes.add(j)
-    removed_alternatives, added_alternatives = (
-        [each for n, each in enumerate(side) if n not in exclusions]
-        for side, exclusions in ((old, matches), (new, matched_indexes))
-    )
-    return [(old[i], new[j]) for i, j in matches.items()], removed_alternatives, added_alternatives
+            new_rest.remove(j)
+    pairs = [(old[i], new[j]) for i, j in matches.items()]
+    return pairs, [old[i] for i in old_rest if i not in matches], [new[j] for j in sorted(new_rest)]
 
 
 def _likeness(work: Comparison, old: Alternative, new: Alternative) -> float:
@@ -390,6 +364,4 @@ def _likeness(work: Comparison, old: Alternative, new: Alternative) -> float:
         return alike + essential if essential else 0
     if isinstance(old, ir.Tuple) and isinstance(new, ir.Tuple):
         return 3 if old == new else 1 if len(old.first) == len(new.first) else 0.05
-    if isinstance(old, ir.TaggedUnion) and isinstance(new, ir.TaggedUnion):
-        return 3 if old.name == new.name else 1 if old.tag == new.tag else 0.2
     return 0

@@ -18,7 +18,7 @@ from acpgen.input.walk import find_reachable, is_object, list_references, walk_s
 
 if TYPE_CHECKING:
     from acpgen.input.walk import Schema
-    from schema_inclusion import Allowance, Comparer, Culprit, Relation
+    from schema_inclusion import Allowance, Comparer, Culprit, Relation, Witness
 
 STEPS: Final = 20_000
 """The step limit of one question, about a third of a second; with a larger budget of the run, a hundredth of it."""
@@ -63,24 +63,20 @@ class Acceptance:
                 self._refused.add(sender)
         return self._relations[key]
 
-    def with_culprit(self, whole: Pair, sender: Revision, culprit: Culprit) -> Relation:
-        """Whether the receiver accepts everything that the sender's side of a pair sends with a culprit; the witness is a refused value."""
-        return self.include(
-            self._question(whole.on(sender), SENT), self._question(whole.on(opposite(sender))), sender, culprit
+    def with_culprit(self, whole: Pair, sender: Revision, culprit: Culprit, *, declared: bool = False) -> Relation:
+        """The relation of what the sender's side of a pair sends with a culprit; the witness is a refused value.
+
+        With `declared`, what the receiver only tolerates and does not declare counts as refused.
+        """
+        receiver_type = whole.on(opposite(sender))
+        accepted: Schema = (
+            {"allOf": [schema_of(receiver_type, DECLARED)]} if declared else self._question(receiver_type)
         )
+        return self.include(self._question(whole.on(sender), SENT), accepted, sender, culprit)
 
-    def carried(self, whole: Pair, sender: Revision, culprit: Culprit | None = None) -> Relation:
-        """Whether the sender's side of a pair accepts no value with a culprit, whatever the receiver accepts; the witness is such a
-        value.
-        """
-        return self.include(self._question(whole.on(sender)), False, sender, culprit)
-
-    def misread(self, whole: Pair, sender: Revision, culprit: Culprit) -> Relation:
-        """Whether the receiver declares everything that the sender's side of a pair sends with a culprit, rather than only tolerating
-        it.
-        """
-        declared_schema: Schema = {"allOf": [schema_of(whole.on(opposite(sender)), DECLARED)]}
-        return self.include(self._question(whole.on(sender), SENT), declared_schema, sender, culprit)
+    def carried(self, whole: Pair, sender: Revision, culprit: Culprit | None = None) -> Witness | None:
+        """A value that the sender's side of a pair accepts and that has a culprit, whatever the receiver accepts."""
+        return self.include(self._question(whole.on(sender)), False, sender, culprit).witness
 
     def understood(
         self, pair: Pair, alternative: ir.Type, sender: Revision, names: Collection[str] | None = None

@@ -14,12 +14,12 @@ from acpgen.compat.diff.shapes import (
     Alternative,
     Constants,
     Objects,
-    key_of_value,
     kind_of,
     type_of_object,
 )
 from acpgen.compat.findings import Revision, opposite
 from acpgen.compat.protocol.sender_schemas import schema_of
+from acpgen.input.equality import make_key
 from acpgen.input.walk import BY_KIND, Schema
 
 if TYPE_CHECKING:
@@ -162,19 +162,12 @@ def _extended(patterns: Sequence[str]) -> Schema:
     return {"type": "object", "not": {"propertyNames": {"not": {"anyOf": [{"pattern": each} for each in patterns]}}}}
 
 
-def json_type_of(limit: LimitChange) -> str:
-    """The JSON type that a limit applies to; empty if it applies to any value."""
-    return next((kind for kind, keywords in BY_KIND.items() if limit.keyword in keywords), "")
-
-
 def _beyond(limit: LimitChange) -> Schema:
     """The schema of values that violate one of the limits, as far as the limits are known as schemas."""
-    kind = json_type_of(limit)
-    of_type: Schema = {"type": kind} if kind else {}
+    kinds = [kind for kind, keywords in BY_KIND.items() if limit.keyword in keywords]
+    of_type: Schema = {"type": kinds[0]} if kinds else {}
     demands = [each.demand for each in limit.all]
-    if all(demands):
-        return {**of_type, "not": {"allOf": demands}}
-    return of_type
+    return {**of_type, "not": {"allOf": demands}} if all(demands) else of_type
 
 
 def _variant(tag: str, variant: ir.Variant) -> Schema:
@@ -223,11 +216,9 @@ def way(steps: Sequence[Step], sender: Revision, root: Pair, walk: Walk) -> Way:
             case "value":
                 path.append(Part.MEMBER)
             case "variant":
-                key = key_of_value(step.on(sender))
+                key = make_key(step.on(sender))
                 unions = (each for each in alternatives if isinstance(each, ir.TaggedUnion))
-                tags = (
-                    each.tag for each in unions if each.fallback or key in {key_of_value(v.tag) for v in each.variants}
-                )
+                tags = (each.tag for each in unions if each.fallback or key in {make_key(v.tag) for v in each.variants})
                 tag = next(tags, step.tag)
                 path.append(object_with(tag, {"const": step.on(sender)}) if tag else _schema(type_))
             case "untagged":

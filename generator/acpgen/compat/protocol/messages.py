@@ -5,15 +5,15 @@ The root of the document does not validate messages: its envelope admits anythin
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 from msgspec import Struct
 
 from acpgen import ir
+from acpgen.bundle.bundle import DIALECT
 from acpgen.compat.findings import BUDGET, Revision, Witness, opposite
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.input.walk import Schema, copy_json, is_array, is_object
@@ -22,12 +22,10 @@ from acpgen.meaning.samples import Unmakeable, Values
 from acpgen.pointers import write_plain_pointer, write_reference
 from schema_inclusion import Allowance
 
-MOST_ERRORS = 1_000
-"""The maximum number of errors that one reference leads to; further ones are not listed."""
-
 if TYPE_CHECKING:
     from schema_inclusion import Culprit
-    from schema_inclusion.once import Compiled
+    from schema_inclusion import Witness as Proof
+    from schema_inclusion.validation import DocumentValidator
 
 Part: TypeAlias = Literal["params", "result", "error", "id", "document"]
 Path: TypeAlias = "tuple[str | int, ...]"
@@ -99,27 +97,24 @@ class WitnessValidator:
         self.sides: dict[Revision, SchemaRevision] = {"old": old, "new": new}
         self._shown: dict[Revision, Mapping[str, str]] = {}
         self._schemas: dict[tuple[Revision, Route], Schema] = {}
-        self._validators: dict[tuple[Revision, bool], tuple[Any, Compiled]] = {}
+        self._validators: dict[tuple[Revision, bool], DocumentValidator] = {}
 
-    def refusal(self, routes: Routes, sender: Revision, value: ir.JSON, shows: Shows | None = None) -> Witness | None:
-        """The witness that the other revision refuses params, a result or a document; `None` if the validator does not confirm it.
+    def witness(
+        self, routes: Routes, sender: Revision, proof: Proof | None, shows: Shows | None = None, *, is_refused: bool
+    ) -> Witness | None:
+        """The message with the params, the result or the document of a proof that the other revision refuses.
 
-        It is readable, and also valid with formats asserted, if such a message is refused too and still `shows` why.
+        Without `is_refused`, the message only has a meaning that the other revision does not know. `None` without a proof, and if the
+        validator does not confirm the message. It is readable, and also valid with formats asserted, if such a message is refused too
+        and still `shows` why.
         """
-        return self.proof(routes, self._message(routes, sender, value), sender, shows)
-
-    def proof(self, routes: Routes, whole: ir.JSON, sender: Revision, shows: Shows | None = None) -> Witness | None:
-        """The witness that the other revision refuses a whole message, as in `refusal`."""
-        candidate = Witness(whole, verified=True, accepted_by=sender, refused_by=opposite(sender))
+        if proof is None:
+            return None
+        whole = message(self.sides[sender].protocol.envelope, routes[sender], proof.value)
+        candidate = Witness(whole, verified=True, carried_by=sender)
+        if is_refused:
+            candidate = Witness(whole, verified=True, accepted_by=sender, refused_by=opposite(sender))
         return self._readable(routes, candidate, sender, shows)
-
-    def loss(self, routes: Routes, sender: Revision, value: ir.JSON, shows: Shows | None = None) -> Witness | None:
-        """The witness that params, a result or a document have a meaning for only one revision."""
-        candidate = Witness(self._message(routes, sender, value), verified=True, carried_by=sender)
-        return self._readable(routes, candidate, sender, shows)
-
-    def _message(self, routes: Routes, side: Revision, value: ir.JSON) -> ir.JSON:
-        return message(self.sides[side].protocol.envelope, routes[side], value)
 
     def standing(self, sender: Revision, culprit: Culprit) -> Shows:
         """The test whether params, a result or a document have a culprit wherever its path leads in them."""
@@ -167,14 +162,7 @@ class WitnessValidator:
 
     def _holds(self, side: Revision, schema: Any, value: ir.JSON, *, formats: bool = False) -> bool | None:
         """Whether a schema of one revision, which is never modified, accepts a value; `None` if undecided."""
-        from schema_inclusion.once import cache_references
-
-        validator, compiled = self._validator(side, formats=formats)
-        try:
-            with cache_references(most_errors=1, is_dynamic=False, allowance=self.allowance, compiled=compiled):
-                return bool(validator.evolve(schema=schema).is_valid(value))
-        except _undecidable():
-            return None
+        return self._validator(side, formats=formats).of(schema).accepts(value)
 
     def _readable(self, routes: Routes, candidate: Witness, side: Revision, shows: Shows | None) -> Witness | None:
         """The witness with readable texts, and with texts of the formats that the revision names, as far as it still holds with them."""
@@ -192,31 +180,20 @@ class WitnessValidator:
 
     def _formed(self, routes: Routes, side: Revision, value: ir.JSON, is_as_long: bool) -> ir.JSON:
         """The message with valid texts for the formats of one revision in place of invalid ones; with `is_as_long`, of the same length."""
-        formed = copy_json(value)
+        texts: list[tuple[Path, str]] = []
         for path, error in self._errors(routes, side, value):
-            if error.validator != "format":
-                continue
-            limits = (len(error.instance), len(error.instance)) if is_as_long else ()
-            text = next(sample_texts.suggest_for_format(error.validator_value, *limits), None)
-            if text is not None and path:
-                holder: Any = formed
-                for key in path[:-1]:
-                    holder = holder[key]
-                holder[path[-1]] = text
-        return formed
+            if error.validator == "format" and path:
+                limits = (len(error.instance), len(error.instance)) if is_as_long else ()
+                texts += (
+                    (path, text) for text in islice(sample_texts.suggest_for_format(error.validator_value, *limits), 1)
+                )
+        return _with_texts(value, texts)
 
     def _errors(self, routes: Routes, side: Revision, value: ir.JSON) -> Iterator[tuple[Path, Any]]:
         """Yield the validation errors of a message with their paths, formats asserted, errors inside unions included; nothing if
         undecided.
         """
-        from schema_inclusion.once import cache_references
-
-        try:
-            with cache_references(most_errors=MOST_ERRORS, is_dynamic=False, allowance=self.allowance):
-                validator = self._validator(side, formats=True)[0]
-                errors = [*validator.evolve(schema=self._schema(side, routes[side])).iter_errors(value)]
-        except _undecidable():
-            return
+        errors = self._validator(side, formats=True).of(self._schema(side, routes[side])).list_errors(value)
         visited: set[tuple[int, Path]] = set()
         pending: list[tuple[Path, Any]] = [((), error) for error in errors]
         while pending:
@@ -238,14 +215,16 @@ class WitnessValidator:
             self._schemas[side, route] = message_schema(self.sides[side], route)
         return self._schemas[side, route]
 
-    def _validator(self, side: Revision, *, formats: bool) -> tuple[Any, Compiled]:
-        """A validator with the definitions of one revision, and the schemas compiled for it."""
-        from schema_inclusion.once import Compiled
+    def _validator(self, side: Revision, *, formats: bool) -> DocumentValidator:
+        """Makes validators with the definitions of one revision; `formats` as in `accepts`."""
+        from schema_inclusion import FORMATS
+        from schema_inclusion.validation import open_validator  # only where something is to be proven
 
         key = (side, formats or self._asserts)
         if key not in self._validators:
-            whole = {"$defs": self.sides[side].bundle.definitions}
-            self._validators[key] = _judge(formats=key[1])(whole), Compiled()
+            root: Any = {"$schema": DIALECT, "$defs": self.sides[side].bundle.definitions}
+            asserted = frozenset(FORMATS) if key[1] else frozenset[str]()
+            self._validators[key] = open_validator(root, allowance=self.allowance, formats=asserted)
         return self._validators[key]
 
 
@@ -279,16 +258,22 @@ def with_readable_texts(
         places += [(path, text)] if text != was else []
     result = None
     for portion in [places, *([each] for each in places if len(places) > 1)]:
-        candidate = copy_json(value)
-        for path, other in portion:
-            holder: Any = candidate
-            for key in path[:-1]:
-                holder = holder[key]
-            holder[path[-1]] = other
+        candidate = _with_texts(value, portion)
         if (this := confirm(candidate)) is not None:
             value, result = candidate, this
             if portion is places:
                 break
+    return result
+
+
+def _with_texts(value: ir.JSON, texts: Iterable[tuple[Path, str]]) -> ir.JSON:
+    """A message with other texts at some paths."""
+    result = copy_json(value)
+    for path, text in texts:
+        holder: Any = result
+        for key in path[:-1]:
+            holder = holder[key]
+        holder[path[-1]] = text
     return result
 
 
@@ -302,28 +287,6 @@ def _texts(value: ir.JSON, path: Path = (), name: str = "") -> Iterator[tuple[Pa
     elif is_array(value):
         for index, inner in enumerate(value):
             yield from _texts(inner, (*path, index), name)
-
-
-@cache
-def _judge(*, formats: bool) -> Any:
-    """The validator class, with formats asserted or as annotations."""
-    from jsonschema import Draft202012Validator  # only where something is to be proven
-
-    from schema_inclusion import FORMATS
-    from schema_inclusion.ecma import make_ecma_validators
-    from schema_inclusion.once import make_caching_validators
-
-    return make_caching_validators(make_ecma_validators(Draft202012Validator, frozenset(FORMATS) if formats else None))
-
-
-@cache
-def _undecidable() -> tuple[type[Exception], ...]:
-    """The errors by which a validator leaves a message open."""
-    from referencing.exceptions import Unresolvable
-
-    from schema_inclusion.once import TooManySteps
-
-    return Unresolvable, TooManySteps, RecursionError, ValueError, re.error
 
 
 def _envelope_path(envelope: ir.Envelope, route: Route) -> Path:

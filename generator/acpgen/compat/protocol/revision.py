@@ -9,28 +9,29 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import pairwise
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.compat.diff.shapes import Objects, Shape, shape_of, without_values
 from acpgen.compat.protocol.sender_schemas import DECLARED, SENT, sender_definitions
 from acpgen.input.equality import make_key
-from acpgen.input.keywords import PROSE
 from acpgen.input.numbers import dumps, loads
 from acpgen.input.tagged_unions import find_branches
 from acpgen.input.walk import (
     ASSERTIONS,
     DEFINITIONS,
-    HOLDS,
     Schema,
     find_reachable,
+    find_sources,
     is_array,
     is_object,
     list_references,
     list_unapplied,
+    map_subschemas,
     may_hold_schemas,
     walk_schemas,
+    without_prose,
 )
 from acpgen.pointers import follow, read_reference, split_pointer, write_plain_pointer, write_reference
 
@@ -49,13 +50,6 @@ _OF_BRANCHES: Final = re.compile(r"(?:/(?:allOf|anyOf|oneOf)/\d+)*")
 
 Statements: TypeAlias = "frozenset[tuple[str, str, Hashable]]"
 """What a definition says besides what it accepts: places in it, keywords and values."""
-
-
-class Demand(NamedTuple):
-    """What a keyword demands, as texts without prose: its own, and those of all definitions that it refers to, by name."""
-
-    own: str
-    referred: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -176,36 +170,28 @@ class SchemaRevision:
         parts = [split_pointer(item) for item in declared if isinstance(item, str) and item.startswith("#/")]
         return tuple(path[1] for path in parts if len(path) == 2)
 
-    def residue(self, names: Iterable[str]) -> list[Demand]:
-        """What the definitions demand beyond their shapes. Records are ignored here and compared as records."""
-        demands: list[Demand] = []
-        for name in names:
-            definition = self.definitions[name]
-            if isinstance(definition, ir.Record):
-                continue
-            demands.extend(self.demand(place) for place in definition.unenforced)
-            if isinstance(definition, ir.TaggedUnion) and definition.default_admits_known:
-                text = f"known tags in {'oneOf' if 'oneOf' in self.bundle.definitions[name] else 'anyOf'}"
-                demands.append(Demand(text))
-        return sorted(demands)
+    def residue(self, names: Iterable[str]) -> list[str]:
+        """What the definitions demand beyond their shapes, as texts. Records are ignored here and compared as records."""
+        others = [each for name in names if not isinstance(each := self.definitions[name], ir.Record)]
+        residue = [self.demand(place) for each in others for place in each.unenforced]
+        unions = (each for each in others if isinstance(each, ir.TaggedUnion) and each.default_admits_known)
+        residue += (
+            f"known tags in {'oneOf' if 'oneOf' in self.bundle.definitions[each.name] else 'anyOf'}" for each in unions
+        )
+        return sorted(residue)
 
-    def demand(self, at: str) -> Demand:
-        """A keyword that the IR does not represent; only its place if it cannot be found again."""
+    def demand(self, at: str) -> str:
+        """The text of a keyword that the IR does not represent; only its place if it cannot be found again."""
         owner, _ = self.owner(at.rpartition("/")[0])
-        if not owner:
-            return Demand(at)
-        *around, keyword = split_pointer(at.removeprefix(self.bundle.origins[owner]))
+        *around, keyword = split_pointer(at.removeprefix(self.bundle.origins.get(owner, "")))
         try:
-            holder: Any = follow(self.bundle.definitions[owner], around)
+            holder: Any = follow(self.demands.get(owner), around)
             node: Any = follow(holder, [keyword])
         except KeyError:
-            return Demand(at)
-        together = _READ_TOGETHER.get(keyword, ()) if is_object(holder) else ()
-        keywords: Schema = {keyword: node, **{key: holder[key] for key in together if key in holder}}
+            return at
         # A place may be a schema, or a keyword that holds several.
-        names = self._referred(node) | self._referred(keywords)
-        referred = ((name, dumps(without_prose(self.bundle.definitions[name]), sort_keys=True)) for name in names)
-        return Demand(f"{keyword} {dumps(without_prose(keywords), sort_keys=True)}", tuple(sorted(referred)))
+        together = _READ_TOGETHER.get(keyword, ()) if is_object(holder) else ()
+        return dumps({keyword: node, **{key: holder[key] for key in together if key in holder}}, sort_keys=True)
 
     @cached_property
     def texts(self) -> Mapping[str, str]:
@@ -415,9 +401,14 @@ class SchemaRevision:
         """The definitions that each definition refers to, in the source and in the bundle."""
         definitions = self.bundle.definitions
         return {
-            name: (self.bundle.references.get(name, frozenset()).union(list_references(schema)) & definitions.keys())
-            - (_behind_what_judges_nothing(schema) if _MAY_JUDGE_NOTHING.search(self.texts.get(name, "")) else set())
+            name: (self.bundle.references.get(name, frozenset()).union(names) & definitions.keys())
+            - (
+                names.difference(list_references(_without_annotations(schema)))
+                if _MAY_JUDGE_NOTHING.search(text)
+                else set()
+            )
             for name, schema in definitions.items()
+            for names, text in ((set(list_references(schema)), self.texts.get(name, "")),)
         }
 
     @cached_property
@@ -438,7 +429,7 @@ class SchemaRevision:
         return digest
 
     def _referred(self, node: Any) -> set[str]:
-        """The definitions that are reachable from a part of the bundle."""
+        """The definitions that are find_reachable from a part of the bundle."""
         definitions = self.bundle.definitions
 
         def lead_on(part: Any) -> Iterator[str]:
@@ -511,37 +502,17 @@ _GATING: Final = frozenset({"x-capability", "x-required-with", "x-gates"})
 _MAY_JUDGE_NOTHING: Final = re.compile('"(?:contentSchema|if)"')
 
 
-def _behind_what_judges_nothing(schema: Schema) -> set[str]:
-    """The definitions that a schema refers to only from subschemas that validate no value."""
-    names = {
-        name for _, node in walk_schemas(schema) for part in list_unapplied(node) for name in list_references(part)
-    }
-    return names and names - set(list_references(_judging(schema)))
-
-
-def _judging(schema: Any) -> Any:
-    """A schema without the subschemas that validate no value."""
-    if is_array(schema):
-        return [_judging(item) for item in schema]
+def _without_annotations(schema: Any) -> Any:
+    """A schema without what no validator asserts, so that definitions that accept the same become equal."""
     if not is_object(schema):
         return schema
     left_out = [id(part) for part in list_unapplied(schema)]
-    return {key: _judging(value) for key, value in schema.items() if id(value) not in left_out}
-
-
-def _without_annotations(schema: Any, holds: str = "schema") -> Any:
-    """A schema without what no validator asserts, so that definitions that accept the same become equal.
-
-    `holds` is how the node holds schemas, as in `HOLDS`.
-    """
-    if is_array(schema):
-        return [_without_annotations(each) for each in schema] if holds != "map" else schema
-    if not is_object(schema):
-        return schema
-    if holds == "map":
-        return {name: _without_annotations(each) for name, each in schema.items()}
-    keywords = (key for key in schema if may_hold_schemas(key) or key in _KEPT)
-    return {key: _without_annotations(schema[key], HOLDS[key]) if key in HOLDS else schema[key] for key in keywords}
+    asserting = {
+        key: value
+        for key, value in schema.items()
+        if (may_hold_schemas(key) or key in _KEPT) and id(value) not in left_out
+    }
+    return map_subschemas(asserting, lambda _, each: _without_annotations(each))
 
 
 _KEPT: Final = frozenset({*DEFINITIONS, "$id", "$schema", "format", "x-integer"})
@@ -591,28 +562,10 @@ def rewritten_definitions(old: SchemaRevision, new: SchemaRevision, apart: Colle
     """The names of definitions whose text differs between the revisions, or that lead to such definitions; those `apart` do not count."""
     names = {*old.texts, *new.texts}.difference(apart)
     changed_names = {name for name in names if old.texts.get(name) != new.texts.get(name)}
-    if not changed_names:
-        return frozenset()
-    referrers: dict[str, set[str]] = {}
-    for side in (old, new):
-        for name, text in side.texts.items():
-            for reference in references_in(text):
-                referrers.setdefault(reference, set()).add(name)
-    return frozenset(find_reachable(changed_names, lambda name: referrers.get(name, set()).difference(apart)))
+    sides = (old.texts, new.texts) if changed_names else ()
+    edges = {name: {each for texts in sides for each in references_in(texts.get(name, ""))} for name in names}
+    return frozenset(find_sources(changed_names, edges))
 
 
 _OF_METHODS: Final = ("x-method", "x-side", "x-null", "x-was")
 """Keywords about the method and the former names of a definition: reported separately."""
-
-_VALUES: Final = ("const", "enum", "default")
-
-
-def without_prose(node: Any) -> Any:
-    """A tree without prose. Properties named like a prose keyword stay, and values are unchanged."""
-    if is_object(node):
-        return {
-            key: value if key in _VALUES else without_prose(value)
-            for key, value in node.items()
-            if key not in PROSE or not isinstance(value, str | list)
-        }
-    return [without_prose(item) for item in node] if is_array(node) else node

@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias, assert_never
 
-from msgspec import Struct
-
 from acpgen import ir
 from acpgen.compat.diff.shapes import Objects
 from acpgen.input.walk import Schema, is_array, is_object, list_references
@@ -208,39 +206,26 @@ def declares_nothing(objects: Objects, schemas: Mapping[str, Schema]) -> bool:
     return all(field.unstable for field in objects.fields) and not (others or patterns)
 
 
-class ConditionalMember(Struct, frozen=True):
-    """A member that a keyword other than `properties` declares: its name or the pattern of its names, its schema, and the place of the
-    schema.
-    """
-
-    name: str
-    pattern: str
-    by: str
-    schema: Written
-    at: str
-
-
 def conditional_members(
     objects: Objects, schemas: Mapping[str, Schema], places: Mapping[str, str]
-) -> dict[tuple[str, str], ConditionalMember]:
-    """The members of objects, other than fields, that have a schema of their own under conditions or by a pattern, by name and pattern.
+) -> dict[tuple[str, str], tuple[str, Written, str]]:
+    """The members of objects, other than fields, that have a schema of their own under conditions or by a pattern.
 
-    `places` are those of the definitions. A pattern with an empty schema only permits names and is left out.
+    By name and pattern, which is the name too: the keyword other than `properties` that declares the member, its schema, and the place of
+    the schema. `places` are those of the definitions. A pattern with an empty schema only permits names and is left out.
     """
     field_names = {field.name for field in objects.fields}
-    members: dict[tuple[str, str], ConditionalMember] = {}
+    members: dict[tuple[str, str], tuple[str, Written, str]] = {}
     name = objects.name or ""
     start = schemas.get(name), schemas, ("allOf", "anyOf", "oneOf", *_CONDITIONS)
     for schema, at, by in _in_place(*start, name=name, places={name: objects.at, **places}):
         for member, inner in schema.get("properties", {}).items():
             if member not in field_names:
-                place = f"{at}{write_plain_pointer('properties', member)}"
-                members.setdefault((member, ""), ConditionalMember(member, "", by, inner, place))
+                members.setdefault((member, ""), (by, inner, f"{at}{write_plain_pointer('properties', member)}"))
         for pattern, inner in schema.get("patternProperties", {}).items():
             if inner is not True and inner != {}:
                 place = f"{at}{write_plain_pointer('patternProperties', pattern)}"
-                member = ConditionalMember(pattern, pattern, "patternProperties", inner, place)
-                members.setdefault((pattern, pattern), member)
+                members.setdefault((pattern, pattern), ("patternProperties", inner, place))
     return members
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from acpgen.compat.repair.sides import Sides
 
 _BRANCHES: Final = ("anyOf", "oneOf")
+_HOLDERS: Final = ("properties", "enum", *_BRANCHES, *DEFINITIONS)
+"""The keywords that hold whole fields, constants, branches and definitions."""
 _GONE: Final = ("-removed", "-renamed", "-undeclared", "-kind-changed")
 """The endings of rules that report a removal."""
 _FEW: Final = 3
@@ -162,7 +164,7 @@ class Proposals:
         """
         place, sides = self._old, self.sides
         every = [each for each in sides.reversals if each.op == "add" and each.old]
-        back = [each for each in every if holds(place, each.old) and _is_thing(each.at)]
+        back = [each for each in every if holds(place, each.old) and holder_of(each.at) in _HOLDERS]
         if place is None or not back or not self.finding.rule.endswith(_GONE):
             return
         methods = {_method(each.value) for each in back} - {None}
@@ -227,11 +229,6 @@ class Proposals:
             if holds(place, at) or holds(at, place) or (place and is_demand and holds((*place[:-2], "required"), at)):
                 return True
         return False
-
-
-def _is_thing(at: Place) -> bool:
-    """Whether a place is that of a whole field, branch, constant or definition."""
-    return holder_of(at) in ("properties", "enum", *_BRANCHES, *DEFINITIONS)
 
 
 def _method(value: Any) -> str | None:

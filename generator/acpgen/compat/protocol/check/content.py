@@ -169,10 +169,11 @@ class Content:
             example = self._example(change) if change.by else change
             if example is None:
                 return None
+            is_alone = example.what != "field-changed"
             is_mark = messages.advertises and not example.one.name.startswith("_")
-            change = replace(example, harmless=True) if _is_alone(example) and (original.free or is_mark) else example
+            change = replace(example, harmless=True) if is_alone and (original.free or is_mark) else example
         placed = replace(original, change=change)
-        rule, judgement = judge(change)
+        judgement = judge(change)
         text = judgement.message
         receiver = Receiver(context, placed, messages)
         received = receiver.receive(judgement)
@@ -187,17 +188,15 @@ class Content:
         judgement, witness = received
         if isinstance(change, LimitChange) and witness is not None and witness.refused_by is not None:
             place = context.validator.refused_at(messages.sides, witness.refused_by, witness.value)
-            judgement = judge(replace(change, detail=place))[1]
+            judgement = judge(replace(change, detail=place))
         location = location_of(messages.new, placed.steps, context.new)
         at, cause = declare(context, placed, messages, within_of(location, judgement.within), judgement.within, text)
         reach = context.reach(
-            rule,
             judgement,
             messages,
             replace(change, **at),
             location,
             witness,
-            method=messages.method,
             cause=cause,
         )
         if isinstance(change, FormatChange) and change.doubtful:
@@ -258,11 +257,6 @@ class Content:
 
 def _unexplained(change: Change, sender: Revision) -> LimitChange:
     return unexplained_limit(sender, {"old_at": change.old_at, "new_at": change.new_at})
-
-
-def _is_alone(change: Change) -> bool:
-    """Whether a change is a field that only one revision has."""
-    return change.what in ("field-added", "field-removed")
 
 
 def _is_empty(objects: Objects, schemas: Mapping[str, Schema], messages: MessagePair) -> bool:

@@ -57,8 +57,7 @@ class Context:
         self.allowance = Allowance(budget)
         self.old = old
         self.new = new
-        self.groups = groups(old, new)
-        self.walk = Walk(old, new, self.groups)
+        self.walk = Walk(old, new, self.rewritten)
         self.validator = WitnessValidator(old, new, self.allowance, formats=formats)
         self.acceptance = Acceptance(old, new, self.allowance, formats=formats)
         self.routes = [*routes_of(old, new)]
@@ -76,7 +75,7 @@ class Context:
     @cached_property
     def rewritten(self) -> frozenset[str]:
         """The definitions whose text differs between the revisions."""
-        return rewritten_names(self.old, self.new, self.groups)
+        return rewritten_names(self.old, self.new, groups(self.old, self.new))
 
     @cached_property
     def messages(self) -> dict[Revision, set[str]]:
@@ -149,14 +148,12 @@ class Context:
 
     def reach(
         self,
-        rule: str,
         judgement: Judgement,
         messages: MessagePair,
         change: Change,
         location: str,
         witness: Witness | None = None,
         *,
-        method: str | None = None,
         proven: bool = False,
         cause: Cause | None = None,
     ) -> Reach:
@@ -173,20 +170,20 @@ class Context:
             doubtful = (opposite(judgement.accepted_by),) if judgement.accepted_by is not None else ()
             if self.allowance.is_spent:  # with more steps, a message might show it
                 losing_sides: tuple[Revision, ...] = (opposite(judgement.carried_by),) if judgement.carried_by else ()
-                doubtful = tuple(dict.fromkeys((*doubtful, *_UNHEARD.get(rule, ()), *losing_sides)))
+                doubtful = tuple(dict.fromkeys((*doubtful, *_UNHEARD.get(judgement.rule, ()), *losing_sides)))
             severity, text = "undecided", f"{text} {UNPROVEN}"
         elif witness is not None and witness.refused_by is not None and severity in ("breaking", "risky"):
             refuses = (witness.refused_by,)
-        elif rule in _UNHEARD:
-            refuses = _UNHEARD[rule]
+        else:
+            refuses = _UNHEARD.get(judgement.rule, ())
         is_cut_off = severity == "undecided" and self.allowance.is_spent
         if is_cut_off:
             steps = "1 step" if self.budget == 1 else f"{self.budget} steps"
             text = f"{text} Undecided: budget. The budget of {steps} is spent; raise it with '--budget'."
-        place = within_of(location, judgement.within)
+        method, place = messages.method, within_of(location, judgement.within)
         finding_cause = cause or Cause(method if method is not None else place, (method, place), judgement.message)
         return Reach(
-            rule=rule,
+            rule=judgement.rule,
             severity=severity,
             effect=_effect(judgement, witness),
             method=method,
@@ -210,19 +207,18 @@ class Context:
 
     def editorial(self, change: Change) -> Reach:
         """The finding of a change that concerns only the files."""
-        rule, judgement = judge(change)
+        judgement = judge(change)
         (old, below), (new, rest) = (
             side.owner(at, declared=True) for side, at in ((self.old, change.old_at), (self.new, change.new_at))
         )
         label = judgement.within or ((new or old) + fields_on(rest if new else below)).lstrip(".")
         cause = Cause(label, (old, new, label), judgement.message)
         nobody = MessagePair(NO_ROUTE, NO_ROUTE, "nobody")
-        return self.reach(rule, judgement, nobody, change, "", proven=True, cause=cause)
+        return self.reach(judgement, nobody, change, "", proven=True, cause=cause)
 
     def of_definition(self, change: Change, name: str, doubtful: Sequence[Revision] | None = None) -> Reach:
         """The finding of a change of a definition that no message contains; `doubtful` are the revisions that may refuse something."""
-        rule, judgement = judge(change)
-        reach = self.reach(rule, judgement, document_pair(name, name, name), change, name, proven=True)
+        reach = self.reach(judge(change), document_pair(name, name, name), change, name, proven=True)
         return reach if doubtful is None else replace(reach, doubtful=tuple(doubtful))
 
     def not_compared(

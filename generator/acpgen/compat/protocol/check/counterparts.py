@@ -14,11 +14,20 @@ from acpgen.compat.diff.pairs import EXTENSION, Pair, Step
 from acpgen.compat.diff.shapes import Alternative
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.messages import Route, Routes
-from acpgen.compat.protocol.revision import SchemaRevision, references_in, with_names, without_prose
+from acpgen.compat.protocol.revision import SchemaRevision, references_in, with_names
 from acpgen.compat.rules import Flow
 from acpgen.input.numbers import dumps
 from acpgen.input.tagged_unions import find_branches, find_constant, find_lone_reference
-from acpgen.input.walk import ASSERTIONS, Schema, asserts, find_reachable, is_object, list_refs, may_hold_schemas
+from acpgen.input.walk import (
+    ASSERTIONS,
+    Schema,
+    asserts,
+    find_reachable,
+    is_object,
+    list_refs,
+    may_hold_schemas,
+    without_prose,
+)
 from acpgen.pointers import read_reference, write_reference
 
 DIRECTIONS: Final[tuple[tuple[Revision, Revision], ...]] = (("old", "new"), ("new", "old"))
@@ -136,19 +145,12 @@ def envelope_parts(revised: SchemaRevision, part: str) -> tuple[str, ...]:
     names: set[str] = set()
     for schema in revised.bundle.definitions.values():
         if schema.get("x-docs-ignore") is True or "jsonrpc" in schema.get("properties", {}):
-            for each in _with_alternatives(schema):
+            branches = [each for keyword in ("anyOf", "oneOf", "allOf") for each in schema.get(keyword, ())]
+            for each in (schema, *filter(is_object, branches)):
                 name = find_lone_reference(each.get("properties", {}).get(part))
                 if name is not None and name in revised.definitions:
                     names.add(name)
     return tuple(sorted(names))
-
-
-def _with_alternatives(schema: Schema) -> Iterator[Schema]:
-    yield schema
-    for keyword in ("anyOf", "oneOf", "allOf"):
-        for branch in schema.get(keyword, ()):
-            if isinstance(branch, dict):
-                yield branch
 
 
 # --- definitions that no message contains ----------------------------------------------------------------------------

@@ -27,10 +27,10 @@ from acpgen.compat.protocol.check.counterparts import (
     root_of,
 )
 from acpgen.compat.protocol.messages import Route
-from acpgen.compat.protocol.revision import SchemaRevision, without_prose
+from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.rules import judge
 from acpgen.input.tagged_unions import find_branches, find_lone_reference, list_constants
-from acpgen.input.walk import Schema, asserts, find_sources, is_array, is_object, list_references
+from acpgen.input.walk import Schema, asserts, find_sources, is_array, is_object, list_references, without_prose
 from acpgen.meaning import envelopes
 from acpgen.pointers import read_reference, write_reference
 
@@ -132,14 +132,12 @@ class Frame:
 
 def _without_id(schema: Any) -> Any:
     """The same frame with any identifier."""
-    if is_array(schema):
-        return [_without_id(each) for each in schema]
     if not is_object(schema):
         return schema
-    result = {key: _without_id(value) if key in ("allOf", "anyOf") else value for key, value in schema.items()}
-    if is_object(schema.get("properties")) and "id" in schema["properties"]:
-        result["properties"] = {**schema["properties"], "id": True}
-    return result
+    parts = {key: [*map(_without_id, schema[key])] for key in ("allOf", "anyOf") if key in schema}
+    properties = schema.get("properties")
+    free = {"properties": {**properties, "id": True}} if is_object(properties) and "id" in properties else {}
+    return {**schema, **parts, **free}
 
 
 def _is_reference(schema: Any) -> bool:
@@ -180,11 +178,6 @@ class FrameDifference(Struct, frozen=True):
             name = self.names[0 if sender == "old" else 1]
             sent_schema = {"allOf": [sent_schema, {"$ref": write_reference(name)}]}
         return sent_schema, other.accepted(one)
-
-    def places(self, old: SchemaRevision, new: SchemaRevision) -> ChangePlaces:
-        """The places of the difference in the sources."""
-        one, other = (self.base or name for name in self.names)
-        return {"old_at": old.bundle.origins.get(one, ""), "new_at": new.bundle.origins.get(other, "")}
 
 
 def frame_differences(
@@ -348,7 +341,7 @@ def of_envelopes(context: Context) -> Iterator[Reach]:
             if refused is not None:
                 change, witness = refused
                 if witness is not None:
-                    yield context.reach(*judge(change), pair, change, name, witness)
+                    yield context.reach(judge(change), pair, change, name, witness)
                 else:
                     doubt = Change("undecided", detail="the envelope cannot be compared", **at)
                     yield context.of_definition(doubt, name, [receiver])
@@ -359,7 +352,8 @@ def of_whole_messages(context: Context) -> Iterator[Reach]:
     for each in context.frames:
         if each.old.method is None or each.new.method is None or each.of_root:
             continue
-        (one, other), at = each.names, each.places(context.old, context.new)
+        one, other = each.names
+        at = context.places(each.base or one, each.base or other)
         pair = replace(
             method_pair(each.old.method, each.new.method, "params", context.new.protocol.sides),
             old=Route("document", None, one, one),
@@ -374,10 +368,10 @@ def of_whole_messages(context: Context) -> Iterator[Reach]:
             if witness is None:
                 doubtful.append(receiver)
                 continue
-            rule, judgement = judge(change)
+            judgement = judge(change)
             name = each.base or other
             cause = Cause(name, (name, sender), judgement.message)
-            yield context.reach(rule, judgement, pair, change, other, witness, cause=cause)
+            yield context.reach(judgement, pair, change, other, witness, cause=cause)
         if doubtful:
             yield context.not_compared(other, "the message around params or result", doubtful, at)
 
@@ -408,7 +402,7 @@ def _refusal(
     if relation.verdict.value == "yes":
         return None
     change, validator = unexplained_limit(sender, at), context.validator
-    witness = None if relation.witness is None else validator.proof(pair.sides, relation.witness.value, sender)
+    witness = validator.witness(pair.sides, sender, relation.witness, is_refused=True)
     place = "" if witness is None else validator.refused_at(pair.sides, opposite(sender), witness.value)
     return replace(change, detail=place), witness
 

@@ -31,30 +31,31 @@ def of_methods(context: Context) -> Iterator[Reach]:
 def _of_method(context: Context, change: Change) -> Reach:
     old, new = change.within
     pair = method_pair(old, new, "result" if change.kind == "null-result" else "params", context.new.protocol.sides)
-    rule, judgement = judge(change)
+    judgement = judge(change)
     witness = None
     if judgement.carried_by == "old":
-        sent_witness = context.acceptance.carried(pair.pair, "old").witness
-        witness = None if sent_witness is None else context.validator.loss(pair.sides, "old", sent_witness.value)
-    return context.reach(rule, judgement, pair, change, pair.new.part, witness, method=new.name)
+        proof = context.acceptance.carried(pair.pair, "old")
+        witness = context.validator.witness(pair.sides, "old", proof, is_refused=False)
+    return context.reach(judgement, pair, change, pair.new.part, witness)
 
 
 def _of_batches(context: Context) -> Reach:
     old, new = context.old.protocol.batch or None, context.new.protocol.batch or None
     change = Change("batch", old, new, old_at=root_of(context.old), new_at=root_of(context.new))
-    rule, judgement = judge(change)
+    judgement = judge(change)
     accepted_by: Revision = "new" if change.new else "old"
     refused_by = opposite(accepted_by)
     validator = context.validator
+    whole = MessagePair(NO_ROUTE, NO_ROUTE)
     for one, other in context.methods:
         pair = method_pair(one, other, "params", ())
-        sent_witness = context.acceptance.carried(pair.pair, accepted_by).witness
-        loss = None if sent_witness is None else validator.loss(pair.sides, accepted_by, sent_witness.value)
+        proof = context.acceptance.carried(pair.pair, accepted_by)
+        loss = validator.witness(pair.sides, accepted_by, proof, is_refused=False)
         if loss is not None and validator.accepts(pair.sides, refused_by, loss.value):
-            witness = validator.proof(pair.sides, [loss.value], accepted_by)
-            if witness is not None:
-                return context.reach(rule, judgement, pair, change, "message", witness)
-    return context.reach(rule, judgement, MessagePair(NO_ROUTE, NO_ROUTE), change, "message")
+            batch = Witness([loss.value], verified=True, accepted_by=accepted_by, refused_by=refused_by)
+            if (witness := validator.confirm(pair.sides, batch, accepted_by)) is not None:
+                return context.reach(judgement, whole, change, "message", witness)
+    return context.reach(judgement, whole, change, "message")
 
 
 # --- positions of params ---------------------------------------------------------------------------------------------
@@ -77,7 +78,7 @@ def _of_positions(context: Context, old: ir.Method, new: ir.Method) -> Iterator[
         return
     change = Change("positions", old.positions, new.positions, old_at=old.at, new_at=new.at)
     pair = method_pair(old, new, "params", context.new.protocol.sides)
-    rule, judgement = judge(change)
+    judgement = judge(change)
     witness = None
     for value in misread_values:
         whole = message(context.new.protocol.envelope, pair.new, value)
@@ -85,7 +86,7 @@ def _of_positions(context: Context, old: ir.Method, new: ir.Method) -> Iterator[
             witness = context.validator.confirm(pair.sides, Witness(whole, verified=True, carried_by="old"), "old")
     if witness is None:
         judgement = replace(judgement, effect="undetermined", message=f"{judgement.message} {UNPROVEN}")
-    yield context.reach(rule, judgement, pair, change, "params", witness, method=new.name)
+    yield context.reach(judgement, pair, change, "params", witness)
 
 
 def _misread(context: Context, old: ir.Method, new: ir.Method) -> list[ir.JSON] | None:

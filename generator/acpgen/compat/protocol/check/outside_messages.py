@@ -106,7 +106,7 @@ def _is_settled(context: Context, pair: Pair) -> bool:
 
 def _is_claimed(context: Context, pair: Pair) -> bool:
     """Whether a member is declared on only one side of a pair: this is reported in each message that contains the pair."""
-    walk = Walk(context.old, context.new, context.groups)  # what is reported is of the other one
+    walk = Walk(context.old, context.new, context.rewritten)  # what is reported is of the other one
     walk.visit(pair)
     return any(placed.change.kind == "field" for placed in walk.wire_changes(pair))
 

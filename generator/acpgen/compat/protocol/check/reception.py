@@ -91,9 +91,8 @@ class Receiver(Struct, frozen=True):
             relation = acceptance.with_culprit(whole, sender, culprit)
         if relation.verdict.value == "yes" or self._is_taken(culprit, sender, relation):
             return "yes", None
-        if relation.witness is None:
-            return relation.verdict.value, None
-        return "no", validator.refusal(self.messages.sides, sender, relation.witness.value, shows)
+        answer: Answer = "no" if relation.witness is not None else relation.verdict.value
+        return answer, validator.witness(self.messages.sides, sender, relation.witness, shows, is_refused=True)
 
     def _is_taken(self, culprit: Culprit, sender: Revision, relation: Relation) -> bool:
         """Whether another branch of the outermost union around a place accepts all values with the culprit.
@@ -115,13 +114,9 @@ class Receiver(Struct, frozen=True):
 
     def _loss(self, culprit: Culprit, sender: Revision) -> Witness | None:
         """A message with the culprit, whatever the receiver accepts."""
-        sent_witness = self.context.acceptance.carried(self.messages.pair, sender, culprit).witness
+        proof = self.context.acceptance.carried(self.messages.pair, sender, culprit)
         shows = self.context.validator.standing(sender, culprit)
-        return (
-            None
-            if sent_witness is None
-            else self.context.validator.loss(self.messages.sides, sender, sent_witness.value, shows)
-        )
+        return self.context.validator.witness(self.messages.sides, sender, proof, shows, is_refused=False)
 
     def _is_understood(self, sender: Revision) -> bool:
         """Whether no name has lost its meaning.
@@ -144,11 +139,9 @@ class Receiver(Struct, frozen=True):
 
     def _misread(self, culprit: Culprit, sender: Revision) -> Witness | None:
         """A message that a variant refuses, and that another branch of its union accepts without declaring all of it."""
-        relation = self.context.acceptance.misread(self.messages.pair, sender, culprit)
-        if relation.witness is None:
-            return None
+        relation = self.context.acceptance.with_culprit(self.messages.pair, sender, culprit, declared=True)
         validator, sides = self.context.validator, self.messages.sides
-        witness = validator.loss(sides, sender, relation.witness.value)
+        witness = validator.witness(sides, sender, relation.witness, is_refused=False)
         return witness if witness and validator.accepts(sides, opposite(sender), witness.value) else None
 
     @property
