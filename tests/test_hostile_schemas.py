@@ -15,7 +15,7 @@ import pytest
 
 import tiers
 from acpgen import Faults, cli, lint, publish
-from acpgen.compat.language import Definitions, removed, unreferenced
+from acpgen.compat.language import Definitions, list_removed, list_unreferenced
 from acpgen.diagnostics.markup import split_sentences
 from acpgen.errors import Fault
 from acpgen.input import step_budget
@@ -252,8 +252,8 @@ def test_definitions_that_lead_to_a_change_however_far_are_compared_in_one_walk(
     with ending():
         old, new = (Definitions(cast("Any", {"$defs": each})) for each in (before, after))
         places = {f"#/$defs/L{number}" for number in range(3_001)}
-        assert set(unreferenced(old, new)) == {(place, place) for place in places}
-        assert removed(old, new) == ("#/$defs/Gone",)
+        assert set(list_unreferenced(old, new)) == {(place, place) for place in places}
+        assert list_removed(old, new) == ("#/$defs/Gone",)
 
 
 @pytest.mark.parametrize("branches", [1_000, pytest.param(2_500, marks=pytest.mark.exhaustive)])

@@ -13,9 +13,9 @@ from markdown_it import MarkdownIt
 
 from acpgen import ir
 from acpgen.bundle.bundle import bundle
-from acpgen.compat.catalogue import catalogue
+from acpgen.compat.catalogue import list_rules
 from acpgen.compat.protocol.check.check import check
-from acpgen.compat.protocol.messages import Route, message_schema
+from acpgen.compat.protocol.messages import Route, write_message_schema
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.errors import Faults
 from acpgen.input.load import load
@@ -77,8 +77,8 @@ def test_every_rule_that_can_ask_something_of_a_reader_says_what() -> None:
     silent = {"inclusion-undecided", "definition-renamed", "text-reworded", "schema-restructured", "format-changed"}
     silent |= {"definition-added", "definition-removed", "keyword-ignored", "not-compared"}
     silent |= {"default-grown", "null-meaning-declared", "null-result-allowed", "undeclared-widened"}
-    silent |= {entry.id for entry in catalogue() if entry.id.startswith(("language-", "policy-", "waiver-"))}
-    assert set(INSTEAD) == {entry.id for entry in catalogue()} - silent
+    silent |= {entry.id for entry in list_rules() if entry.id.startswith(("language-", "policy-", "waiver-"))}
+    assert set(INSTEAD) == {entry.id for entry in list_rules()} - silent
 
 
 def test_the_messages_in_the_guide_are_valid_in_their_version(
@@ -90,7 +90,10 @@ def test_the_messages_in_the_guide_are_valid_in_their_version(
         side = next(side for side in sides if side.protocol.name == version)
         value = json.loads(block)
         method = next(method for method in side.methods if method.name == value["method"])
-        schema = {"$defs": side.bundle.definitions, **message_schema(side, Route("params", method, method.params))}
+        schema = {
+            "$defs": side.bundle.definitions,
+            **write_message_schema(side, Route("params", method, method.params)),
+        }
         assert validates(schema, value)
 
 

@@ -108,7 +108,7 @@ def _texts() -> Iterator[tuple[str, str]]:
     meaning = json.loads((ROOT / "tests" / "golden" / "ir.schema.json").read_text("utf-8"))
     yield from ((f"ir.schema.json#{at}", text) for at, text in _descriptions(meaning))
     yield from _helps()
-    for rule in catalogue.catalogue():
+    for rule in catalogue.list_rules():
         yield f"compatibility rule {rule.id}", str(rule)
 
 

@@ -21,7 +21,7 @@ from acpgen import ir
 from acpgen.bundle.bundle import DIALECT
 from acpgen.compat.compare import compare, read_revision
 from acpgen.compat.findings import Finding, Report, Revision, Witness
-from acpgen.compat.protocol.messages import Route, message, message_schema
+from acpgen.compat.protocol.messages import Route, wrap_message, write_message_schema
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.sources import open_input
 from acpgen.errors import Faults
@@ -125,7 +125,7 @@ class Pair:
 
     def _schema(self, revision: Revision, held: Held) -> Schema:
         side = self.side(revision)
-        return {"$schema": DIALECT, "$defs": side.bundle.definitions, **message_schema(side, held)}
+        return {"$schema": DIALECT, "$defs": side.bundle.definitions, **write_message_schema(side, held)}
 
     def _quick(self, revision: Revision, held: Held, *, formats: bool) -> Any:
         key = (revision, held, formats)
@@ -330,7 +330,7 @@ def attacked(pair: Pair, samples: int) -> Iterator[str]:
                     value = (make.damaged if relation == "language" and turn % 3 == 2 else make.valid)(luck, name)
                 except RecursionError:
                     break  # no finite value fits
-                whole = message(pair.side(sender).protocol.envelope, ours, value)
+                whole = wrap_message(pair.side(sender).protocol.envelope, ours, value)
                 if not is_plain(whole) or not pair.accepts(sender, ours, whole):
                     continue
                 refuted = not pair.accepts(receiver, theirs, whole)

@@ -84,7 +84,7 @@ def _side(given: Input, *, unstable: bool) -> compare.Side:
         if (known.input.label, known.meaning.unstable, _text(known.input)) == (given.label, unstable, _text(given)):
             _SIDES.append(_SIDES.pop(at))
             return known
-    made = compare.side(given, unstable=unstable)
+    made = compare.read_side(given, unstable=unstable)
     _SIDES.append(made)
     del _SIDES[:-_MOST]
     return made

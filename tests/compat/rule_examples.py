@@ -12,7 +12,7 @@ from acpgen import config
 from acpgen.compat.check_report import as_data
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Mode, Report
-from acpgen.compat.policy import Policy, apply, of_project, policy_position
+from acpgen.compat.policy import Policy, apply, find_position, of_project
 from acpgen.compat.waivers import read, waive
 from acpgen.input.load import display_path
 
@@ -144,7 +144,7 @@ def report_of(case: Path) -> Report:
     project, promised = policy_of(case)
     mode = mode_of(case.parent.name)
     report = compare(case / "old.json", case / "new.json", mode=mode, formats=promised.formats)
-    report = apply(report, promised, date(2026, 7, 1), policy_position(project))
+    report = apply(report, promised, date(2026, 7, 1), find_position(project))
     waivers = case / "compat-waivers.toml"
     return waive(report, read(waivers), date(2026, 7, 1)) if waivers.exists() else report
 

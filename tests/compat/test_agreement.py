@@ -33,7 +33,7 @@ TOLERATED = [("initialize", "params", "old", "no", "yes")]
 
 def disagreements(old: Path, new: Path) -> Iterator[tuple[str | None, str, Revision, Answer, Answer]]:
     """Each kind of message and direction with what the prover says of it and what the findings say, where that is not the same."""
-    sides = [compare.side(each, unstable=False) for each in compare.read_inputs(old, new)]
+    sides = [compare.read_side(each, unstable=False) for each in compare.read_inputs(old, new)]
     told = compare.check_sides(*sides).reaches
     refuses = about(told, lambda each: each.refuses)
     doubtful = about(told, lambda each: each.doubtful)
@@ -41,7 +41,7 @@ def disagreements(old: Path, new: Path) -> Iterator[tuple[str | None, str, Revis
     for messages in on.routes:
         kind = messages.method, messages.new.part
         for sender, receiver in DIRECTIONS:
-            answer = on.acceptance.included(messages.pair, sender)
+            answer = on.acceptance.is_included(messages.pair, sender)
             said: Answer = "no" if receiver in refuses[kind] else "undecided" if receiver in doubtful[kind] else "yes"
             if answer != said:
                 yield *kind, sender, answer, said

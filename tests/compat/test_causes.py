@@ -11,7 +11,7 @@ import pytest
 import tiers
 from acpgen.compat.check_report import as_data
 from acpgen.compat.compare import compare
-from acpgen.compat.findings import Finding, Report, Waiver, failing
+from acpgen.compat.findings import Finding, Report, Waiver, list_failing
 from acpgen.compat.waivers import waive
 from compat.protocols import CANONICAL, Schema, compared, found, go, migration, protocol, releases, written
 
@@ -131,7 +131,7 @@ def test_a_waiver_stays_valid_when_another_method_comes_to_the_same_harm() -> No
     accepted = change(A)
     assert change(A, B).fingerprint == change(A, B, C).fingerprint == accepted.fingerprint
     later = waive(report_of(A, B, C), [waiver(accepted, accepted.fingerprint)], TODAY)
-    assert not failing(later, "risky")
+    assert not list_failing(later, "risky")
 
 
 def test_a_waiver_covers_neither_other_harm_nor_a_worse_change() -> None:
@@ -139,7 +139,7 @@ def test_a_waiver_covers_neither_other_harm_nor_a_worse_change() -> None:
     worse = [change(A, BACK), change(A, new=2)]
     assert accepted.fingerprint not in {each.fingerprint for each in worse}
     later = waive(report_of(A, BACK), [waiver(accepted, accepted.fingerprint)], TODAY)
-    assert failing(later, "risky")
+    assert list_failing(later, "risky")
 
 
 def test_waivers_of_single_messages_accept_the_finding_once_they_name_all_of_them() -> None:
@@ -147,8 +147,8 @@ def test_waivers_of_single_messages_accept_the_finding_once_they_name_all_of_the
     each = [waiver(finding, reach.fingerprint) for reach in finding.reaches]
     one = waive(report_of(A, B), each[:1], TODAY)
     both = waive(report_of(A, B), each, TODAY)
-    assert len(failing(one, "risky")) == 1
-    assert not failing(both, "risky")
+    assert len(list_failing(one, "risky")) == 1
+    assert not list_failing(both, "risky")
     assert [reach.waived is not None for reach in found(one, finding.rule)[0].reaches] == [True, False]
     assert not one.notes and not both.notes
     assert found(both, finding.rule)[0].waived is not None

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from acpgen.compat.compare import Side, compare_sides, side
+from acpgen.compat.compare import Side, compare_sides, read_side
 from acpgen.compat.findings import Report
-from acpgen.compat.history.timeline import Milestone, Timeline, bump, timeline
-from acpgen.compat.history_report import history_data, history_report
+from acpgen.compat.history.timeline import Milestone, Timeline, bump, make_timeline
+from acpgen.compat.history_report import convert_history, make_report
 from acpgen.compat.sources import open_input
 from acpgen.diagnostics import write_report
 from acpgen.diagnostics.columns import WIDTH, count_columns
@@ -43,11 +43,13 @@ def stoppable(method: str, *, was: str = "") -> Schema:
 
 
 def sides(schemas: Sequence[Schema]) -> list[Side]:
-    return [side(open_input(documents(schema, f"r{number}")), unstable=False) for number, schema in enumerate(schemas)]
+    return [
+        read_side(open_input(documents(schema, f"r{number}")), unstable=False) for number, schema in enumerate(schemas)
+    ]
 
 
 def history(*schemas: Schema) -> Timeline:
-    return timeline("test", [Milestone(each.input.label, side=each) for each in sides(schemas)])
+    return make_timeline("test", [Milestone(each.input.label, side=each) for each in sides(schemas)])
 
 
 def test_what_neither_of_two_steps_breaks_is_broken_across_both() -> None:
@@ -68,7 +70,7 @@ def test_a_revision_that_no_message_tells_from_the_one_before_is_not_compared_wi
         pairs.append((old.input.label, new.input.label))
         return compare_sides(old, new)
 
-    timeline("test", [Milestone(each.input.label, side=each) for each in revisions], compare=compared)
+    make_timeline("test", [Milestone(each.input.label, side=each) for each in revisions], compare=compared)
     assert pairs == [("r0", "r1"), ("r1", "r2"), ("r2", "r3"), ("r0", "r3")]
 
 
@@ -190,8 +192,8 @@ def test_text_fits_80_columns_and_no_text_of_others_reaches_the_terminal() -> No
         for number, each in enumerate(sides(schemas))
     ]
     bad = Milestone("bad", unread=("x.json: this is not JSON \u001b[0m",))
-    found = timeline("\u001b[1mall", [*read[:4], bad, *read[4:]], notes=("note \u001b[1m",))
-    text = write_report(history_report(found), "text")
+    found = make_timeline("\u001b[1mall", [*read[:4], bad, *read[4:]], notes=("note \u001b[1m",))
+    text = write_report(make_report(found), "text")
     assert "\u001b" not in text
     assert "\u0007" not in text
     assert max(map(count_columns, text.splitlines())) <= WIDTH
@@ -200,14 +202,14 @@ def test_text_fits_80_columns_and_no_text_of_others_reaches_the_terminal() -> No
 
 def test_a_revision_that_cannot_be_read_counts_and_the_next_one_is_compared_with_the_one_before() -> None:
     read = [Milestone(each.input.label, side=each) for each in sides([told({}), told({})])]
-    found = timeline("x", [read[0], Milestone("bad", unread=("why",)), read[1]])
+    found = make_timeline("x", [read[0], Milestone("bad", unread=("why",)), read[1]])
     assert [(each.old.name, each.new.name) for each in found.steps] == [("r0", "r1")]
     assert found.fails("risky")
     assert not found.fails("never")
-    data: Any = history_data(found)
+    data: Any = convert_history(found)
     assert list(data["revisions"][1]["unread"]) == ["why"]
 
 
 def test_one_revision_is_a_history_and_none_too() -> None:
-    assert "1 revision" in write_report(history_report(history(told({}))), "text")
-    assert write_report(history_report(timeline("x", [])), "text")
+    assert "1 revision" in write_report(make_report(history(told({}))), "text")
+    assert write_report(make_report(make_timeline("x", [])), "text")

@@ -13,7 +13,7 @@ import pytest
 
 import commands
 from acpgen.compat import history_report
-from acpgen.compat.history.history_command import history
+from acpgen.compat.history.history_command import compare_history
 from acpgen.compat.history.revision_sources import HistoryOptions
 from acpgen.compat.history.timeline import Timeline
 from acpgen.diagnostics.outputs import parse_destinations
@@ -54,7 +54,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def of(path: str, *given: str, **options: Any) -> Timeline:
-    return history(HistoryOptions(given=given, path=path, **options))
+    return compare_history(HistoryOptions(given=given, path=path, **options))
 
 
 def verdicts(found: Timeline) -> list[str]:
@@ -165,18 +165,18 @@ def test_a_protocol_of_the_project_is_read_from_its_folder_at_each_commit(reposi
     commit(repository, "schema/acme/v1/a.json", SMALL, "one")
     commit(repository, "schema/acme/v1/a.json", BROKEN, "two")
     assert verdicts(of("acme/v1", "main")) == ["breaking"]
-    assert verdicts(history(HistoryOptions(("acme/v1",)))) == ["breaking"]  # no release is kept
+    assert verdicts(compare_history(HistoryOptions(("acme/v1",)))) == ["breaking"]  # no release is kept
     releases = repository / "schema" / "releases" / "acme" / "v1"
     releases.mkdir(parents=True)
     for name, schema in (("1.0.0", SMALL), ("1.1.0", GROWN)):
         (releases / f"{name}.json").write_text(json.dumps(schema))
     (releases / "index.json").write_text('{"about": "", "versions": ["1.0.0", "1.1.0"]}')
-    kept = history(HistoryOptions(("acme/v1",)))
+    kept = compare_history(HistoryOptions(("acme/v1",)))
     assert [each.name for each in kept.milestones] == ["1.0.0", "1.1.0"]
     assert kept.steps[0].bump.is_enough
     index = '{"about": "", "versions": ["1.0.0", "1.1.0"], "titles": {"1.1.0": "Public preview"}}'
     (releases / "index.json").write_text(index)
-    titled = history(HistoryOptions(("acme/v1",)))
+    titled = compare_history(HistoryOptions(("acme/v1",)))
     assert [each.label for each in titled.milestones] == ["1.0.0", "Public preview"]
     assert [each.name for each in titled.milestones] == ["1.0.0", "1.1.0"] and titled.steps[0].bump.is_enough
 
@@ -212,8 +212,8 @@ def test_no_history_is_written_over_what_is_compared(repository: Path, options: 
     (releases / "1.0.0.json").write_text(json.dumps(SMALL))
     (releases / "index.json").write_text('{"about": "", "versions": ["1.0.0"]}')
     with pytest.raises(Faults, match="must be another file than those that are read"):
-        history(replace(options, destinations=parse_destinations(["-", f"html={output}"], None)))
-    history(replace(options, destinations=parse_destinations(["report.txt"], None)))
+        compare_history(replace(options, destinations=parse_destinations(["-", f"html={output}"], None)))
+    compare_history(replace(options, destinations=parse_destinations(["report.txt"], None)))
 
 
 def test_files_are_compared_in_the_order_given_and_waivers_hold(
@@ -222,9 +222,9 @@ def test_files_are_compared_in_the_order_given_and_waivers_hold(
     monkeypatch.chdir(tmp_path)
     for name, schema in (("a", SMALL), ("b", BROKEN), ("c", BROKEN)):
         (tmp_path / f"{name}.json").write_text(json.dumps(schema))
-    found = history(HistoryOptions(("a.json", "b.json", "c.json")))
+    found = compare_history(HistoryOptions(("a.json", "b.json", "c.json")))
     assert verdicts(found) == ["breaking", "identical"]
-    assert [each.name for each in history(HistoryOptions(("a.json", "b.json", "a.json"))).milestones] == [
+    assert [each.name for each in compare_history(HistoryOptions(("a.json", "b.json", "a.json"))).milestones] == [
         "a.json (1)",
         "b.json",
         "a.json (3)",
@@ -235,7 +235,7 @@ def test_files_are_compared_in_the_order_given_and_waivers_hold(
         f'[[waiver]]\nrule = "{finding.rule}"\nfingerprint = "{finding.fingerprint}"\nreason = "x"\nexpires = 9999-12-31\n'
     )
     assert found.fails("breaking")
-    assert not history(HistoryOptions(("a.json", "b.json"), waivers=tmp_path / "w.toml")).fails("breaking")
+    assert not compare_history(HistoryOptions(("a.json", "b.json"), waivers=tmp_path / "w.toml")).fails("breaking")
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_files_are_compared_in_the_order_given_and_waivers_hold(
 def test_what_cannot_be_asked_is_a_fault(repository: Path, options: HistoryOptions, fault: FaultKind) -> None:
     commit(repository, "a.json", SMALL, "one")
     with pytest.raises(Faults) as caught:
-        history(options)
+        compare_history(options)
     assert caught.value.faults[0].kind == fault, caught.value
 
 
@@ -317,10 +317,10 @@ def test_a_budget_bounds_the_proofs_of_each_comparison(tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     for name, schema in (("a", SMALL), ("b", BROKEN)):
         Path(f"{name}.json").write_text(json.dumps(schema))
-    (stride,) = history(HistoryOptions(("a.json", "b.json"))).steps
+    (stride,) = compare_history(HistoryOptions(("a.json", "b.json"))).steps
     assert stride.report is not None
     assert stride.report.verdict == "breaking"
-    (stride,) = history(HistoryOptions(("a.json", "b.json"), budget=1)).steps
+    (stride,) = compare_history(HistoryOptions(("a.json", "b.json"), budget=1)).steps
     assert stride.report is not None
     assert stride.report.verdict == "undecided"
     assert any("budget" in each.message for each in stride.report.findings)

@@ -8,9 +8,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from acpgen.compat.compare import side
-from acpgen.compat.history.timeline import Milestone, Timeline, timeline
-from acpgen.compat.history_report import history_report
+from acpgen.compat.compare import read_side
+from acpgen.compat.history.timeline import Milestone, Timeline, make_timeline
+from acpgen.compat.history_report import make_report
 from acpgen.compat.sources import open_input
 from acpgen.diagnostics import write_report
 from compat.protocols import FORMATS, Schema, documents, go, protocol
@@ -29,25 +29,25 @@ def made() -> Timeline:
     read = [
         Milestone(
             *(f"{number}{HOSTILE}", HOSTILE, "2026-01-01"),
-            side=side(open_input(documents(schema, str(number))), unstable=False),
+            side=read_side(open_input(documents(schema, str(number))), unstable=False),
         )
         for number, schema in enumerate(schemas)
     ]
     bad = Milestone(f"bad{HOSTILE}", unread=(HOSTILE,))
-    return timeline(HOSTILE, [*read[:2], bad, *read[2:]], notes=(HOSTILE,))
+    return make_timeline(HOSTILE, [*read[:2], bad, *read[2:]], notes=(HOSTILE,))
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_is_written_and_no_text_of_others_becomes_markup(name: str) -> None:
-    text = write_report(history_report(made()), name)
+    text = write_report(make_report(made()), name)
     assert "<script>alert" not in text or name not in ("markdown", "html", "junit")
     assert "\u001b" not in text
     assert "cannot be read" in text or name == "json"
-    assert write_report(history_report(made()), name) == text
+    assert write_report(make_report(made()), name) == text
 
 
 def test_the_table_of_steps_has_as_many_cells_in_each_row() -> None:
-    section = write_report(history_report(made()), "markdown")
+    section = write_report(make_report(made()), "markdown")
     tables = re.findall(r"(?:^\|.*\|$\n?)+", section, re.MULTILINE)
     assert len(tables) == 1
     for table in tables:
@@ -57,10 +57,10 @@ def test_the_table_of_steps_has_as_many_cells_in_each_row() -> None:
 def test_a_terminal_tells_files_of_a_long_folder_apart() -> None:
     names = [f"/home/somebody/schemas/published/plan-{number}.0.json" for number in range(3)]
     read = [
-        Milestone(name, side=side(open_input(documents(told({"a": {"maxLength": number}}), name)), unstable=False))
+        Milestone(name, side=read_side(open_input(documents(told({"a": {"maxLength": number}}), name)), unstable=False))
         for number, name in enumerate(names)
     ]
-    rows = write_report(history_report(timeline("plan", read)), "text").partition("Revision")[2].splitlines()
+    rows = write_report(make_report(make_timeline("plan", read)), "text").partition("Revision")[2].splitlines()
     assert [row.split()[0][-13:] for row in rows[1:4]] == [name[-13:] for name in names]
 
 
@@ -81,5 +81,5 @@ class Balance(HTMLParser):
 
 def test_the_page_closes_what_it_opens() -> None:
     reader = Balance()
-    reader.feed(write_report(history_report(made()), "html"))
+    reader.feed(write_report(make_report(made()), "html"))
     assert not reader.open

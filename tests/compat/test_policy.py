@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
-from acpgen.compat.catalogue import catalogue
+from acpgen.compat.catalogue import list_rules
 from acpgen.compat.findings import (
     Finding,
     Nameable,
     Report,
     SourcePosition,
-    failing,
+    count_policy_changes,
     fails,
-    policy_counts,
+    list_failing,
 )
-from acpgen.compat.policy import NONE, Area, Policy, PolicyEntry, apply, policy
+from acpgen.compat.policy import NONE, Area, Policy, PolicyEntry, apply, read_policy
 from acpgen.config import parse_settings
 from acpgen.errors import Faults, suggest_name
 from compat.protocols import FORMATS, RELEASES, ROOT, Schema, compared, found, go, protocol, validates, written
@@ -30,14 +30,14 @@ from compat.test_diff_command import run
 
 TODAY = date(2026, 7, 1)
 AT = SourcePosition("pyproject.toml", "", 1, 1)
-RULES = tuple(entry.id for entry in catalogue())
+RULES = tuple(entry.id for entry in list_rules())
 SCHEMA = json.loads((ROOT / "generator/acpgen/compat/check_report.schema.json").read_text())
 
 
 def settings(text: str) -> Policy:
     table = tomllib.loads(text)
     parse_settings(Path(), {"compat": table})
-    return policy(table, "pyproject.toml", RULES)
+    return read_policy(table, "pyproject.toml", RULES)
 
 
 def ruled(report: Report, text: str, today: date = TODAY) -> Report:
@@ -108,10 +108,10 @@ def test_a_promise_to_a_role_is_about_what_it_receives() -> None:
 def test_a_finding_in_a_stable_method_counts_though_an_experimental_one_shares_it() -> None:
     one = ruled(REQUIRED, '[experimental]\n"s/go" = "The proposal is open."')
     assert (the_finding(one).severity, the_finding(one).method) == ("breaking", "s/tell")
-    assert policy_counts(one)["lowered"] == 1
+    assert count_policy_changes(one)["lowered"] == 1
     both = ruled(REQUIRED, '[experimental]\n"s/*" = "The proposal is open."')
     assert (both.verdict, both.unruled) == ("additive", "breaking")
-    assert failing(both, "risky") == ()
+    assert list_failing(both, "risky") == ()
 
 
 def test_what_is_lowered_is_told_in_every_format() -> None:
@@ -172,7 +172,7 @@ def test_a_level_raises_too_and_wins_over_what_is_not_promised() -> None:
     added = compared(shared(), shared(c={}))
     told = ruled(added, 'promise = "none"\n' + LEVEL.format("breaking", "Frozen.") + 'at = "s/*"\n')
     assert (told.verdict, told.unruled) == ("breaking", "additive")
-    assert policy_counts(told) == {"lowered": 0, "raised": 1}
+    assert count_policy_changes(told) == {"lowered": 0, "raised": 1}
     assert fails(told, "breaking")
     assert "raises 1 finding from additive to breaking" in told.notes[0].message
 
@@ -456,7 +456,7 @@ def test_a_promise_to_a_role_is_told_where_nothing_has_roles(project: Path) -> N
 def test_a_note_has_no_severity_to_be_set() -> None:
     table = tomllib.loads('[[severity]]\nrule = "waiver-unused"\nseverity = "risky"\nreason = "Why."')
     with pytest.raises(Faults) as caught:
-        policy(table, "pyproject.toml", RULES, ["waiver-unused"])
+        read_policy(table, "pyproject.toml", RULES, ["waiver-unused"])
     assert [str(each) for each in caught.value.faults] == [
         (
             "pyproject.toml: tool.acpgen.compat.severity.0.rule must be a rule whose findings have a severity; 'waiver-unused' "

@@ -373,7 +373,7 @@ def _routes(old: SchemaRevision, new: SchemaRevision) -> Iterator[dict[Any, Rout
 
 def _instances(revised: SchemaRevision, route: Route) -> Iterator[Any]:
     """The smallest message, one with all fields, and one with each of these in turn."""
-    from acpgen.compat.protocol.messages import message
+    from acpgen.compat.protocol.messages import wrap_message
 
     values = Values(revised.definitions)
     if route.content is None:
@@ -384,17 +384,17 @@ def _instances(revised: SchemaRevision, route: Route) -> Iterator[Any]:
         return
     one_more = [{**small, name: full[name]} for name in full] if isinstance(full, dict) else []
     for value in (small, full, *one_more):
-        yield message("json-rpc", route, value)
+        yield wrap_message("json-rpc", route, value)
 
 
 @pytest.mark.parametrize("is_whole", tiers.EXTENTS)
 def test_the_validator_of_messages_is_a_schema_itself(is_whole: bool) -> None:
-    from acpgen.compat.protocol.messages import message_schema
+    from acpgen.compat.protocol.messages import write_message_schema
 
     for path in CANONICAL[:2]:
         bundled = bundle(load(path))
         meaning = SchemaRevision(lower(bundled), bundled)
         methods = list(meaning.methods)
         for method in methods if is_whole else tiers.draw(methods, 3, lambda method: f"{path.name} {method.name}"):  # noqa: B023 - called at once
-            schema = message_schema(meaning, Route("params", method, method.params))
+            schema = write_message_schema(meaning, Route("params", method, method.params))
             jsonschema_rs.meta.validate({"$schema": DIALECT, "$defs": bundled.definitions, **schema})

@@ -13,11 +13,11 @@ from typing import Any, TypeAlias, get_args
 import pytest
 from jsonschema_rs import validator_for
 
-from acpgen.compat.catalogue import PAGES, as_json, as_markdown, as_text, catalogue, examples, pages
+from acpgen.compat.catalogue import PAGES, as_json, as_markdown, as_text, list_rules, read_examples, write_pages
 from acpgen.compat.changes import Kind
 from acpgen.compat.compare import compare, read_revision
 from acpgen.compat.findings import SEVERITIES, Finding, Report, Revision
-from acpgen.compat.rules import EFFECTS, RULES, Flow, Gate, RuleEffect, severity_of
+from acpgen.compat.rules import EFFECTS, RULES, Flow, Gate, RuleEffect, decide_severity
 from acpgen.compat.sources import open_input
 from compat import rule_examples
 from compat.histories import SIDES, Pair, routed
@@ -37,7 +37,7 @@ def cases() -> list[Path]:
 def examples_of_cases() -> dict[str, list[tuple[str, dict[str, Any]]]]:
     """The findings that pages show of each case, each with the rule of the page."""
     found: dict[str, list[tuple[str, dict[str, Any]]]] = {}
-    for rule, pairs in examples().items():
+    for rule, pairs in read_examples().items():
         for pair in (pairs["bad"], pairs["good"]):
             if "finding" in pair:
                 found.setdefault(pair["case"], []).append((rule, pair["finding"]))
@@ -74,7 +74,7 @@ def is_proven(judge: Judge, finding: Finding, value: Any) -> bool:
 
 
 def test_there_are_cases_and_each_rule_has_a_folder_of_its_own() -> None:
-    assert {path.name for path in CASES.iterdir()} == {entry.id for entry in catalogue()}
+    assert {path.name for path in CASES.iterdir()} == {entry.id for entry in list_rules()}
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: f"{case.parent.name}/{case.name}")
@@ -115,7 +115,7 @@ def test_every_kind_of_change_has_a_rule_and_every_rule_a_kind() -> None:
 
 
 def test_every_rule_has_its_mirror_or_a_reason_why_there_is_none() -> None:
-    ids = {entry.id for entry in catalogue()}
+    ids = {entry.id for entry in list_rules()}
     unmirrored = {row.id for row in RULES if row.unmirrored.strip()}
     mirrored = {*MIRRORS, *MIRRORS.values()}
     assert mirrored | unmirrored == ids
@@ -133,7 +133,7 @@ def test_a_mirror_fires_when_its_rules_case_is_turned_around(rule: str, mirror: 
 
 
 def test_the_printed_lists_of_rules_are_one_list() -> None:
-    ids = [entry.id for entry in catalogue()]
+    ids = [entry.id for entry in list_rules()]
     assert [entry["id"] for entry in json.loads(as_json())] == ids
     assert [line.removeprefix("## ") for line in as_markdown().splitlines() if line.startswith("## ")] == ids
     assert [line for line in as_text().splitlines() if line and not line.startswith(" ")] == ids
@@ -150,8 +150,8 @@ def test_the_pages_of_rules_show_pairs_from_the_cases(request: pytest.FixtureReq
             for key in ("message", "witness"):  # which the test of the case compares
                 pair.get("finding", {}).pop(key, None)
     assert shown == rule_examples.examples(), AGAIN
-    shown = examples()
-    assert set(shown) == {entry.id for entry in catalogue()}
+    shown = read_examples()
+    assert set(shown) == {entry.id for entry in list_rules()}
     for rule, pairs in shown.items():
         assert pairs["severities"], rule
         assert pairs["bad"]["counts"] and not pairs["good"]["counts"], rule
@@ -161,8 +161,8 @@ def test_the_pages_of_rules_show_pairs_from_the_cases(request: pytest.FixtureReq
 
 
 def test_every_rule_has_a_page_whose_links_lead_to_others() -> None:
-    made = pages()
-    assert set(made) == {entry.page for entry in catalogue()}
+    made = write_pages()
+    assert set(made) == {entry.page for entry in list_rules()}
     for path, text in made.items():
         name = path.removeprefix(f"{PAGES}/").removesuffix(".md")
         assert text.startswith(f"# {name}\n")
@@ -172,7 +172,7 @@ def test_every_rule_has_a_page_whose_links_lead_to_others() -> None:
 
 
 def test_every_rule_is_documented_in_sentences() -> None:
-    for entry in catalogue():
+    for entry in list_rules():
         assert entry.doc.endswith((".", "`.")), entry.id
         assert entry.doc[0].isupper() or entry.doc[0] == "`", entry.id
 
@@ -181,6 +181,6 @@ def test_a_gate_makes_nothing_worse_and_what_nobody_is_sent_breaks_nobody() -> N
     assert set(EFFECTS) == set(get_args(RuleEffect))
     for effect in get_args(RuleEffect):
         for flow in get_args(Flow):
-            ranks = [SEVERITIES.index(severity_of(effect, flow, gate)) for gate in ("none", "known", "fresh")]
+            ranks = [SEVERITIES.index(decide_severity(effect, flow, gate)) for gate in ("none", "known", "fresh")]
             assert ranks == sorted(ranks) and ranks[0] == ranks[1], (effect, flow)
-        assert {severity_of(effect, "nobody", gate) for gate in get_args(Gate)} == {"editorial"}
+        assert {decide_severity(effect, "nobody", gate) for gate in get_args(Gate)} == {"editorial"}

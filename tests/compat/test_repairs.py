@@ -11,7 +11,7 @@ import pytest
 
 import schema_inclusion
 import tiers
-from acpgen.compat.compare import compare, compare_inputs, compare_sides, read_inputs, side
+from acpgen.compat.compare import compare, compare_inputs, compare_sides, read_inputs, read_side
 from acpgen.compat.findings import Finding, Mode, Report
 from acpgen.compat.repair.repair import RepairResult, repair, with_texts
 from acpgen.compat.report_cache import Comparer
@@ -314,12 +314,12 @@ def test_what_another_new_side_says_as_the_last_one_did_is_not_asked_about_again
     for name in ("include", "include_back"):
         monkeypatch.setattr(schema_inclusion.Comparer, name, counted(getattr(schema_inclusion.Comparer, name), asked))
     sides = read_inputs(documents(old, "old"), documents(new, "new"))
-    first = side(sides[0], unstable=False)
+    first = read_side(sides[0], unstable=False)
     counts: list[int] = []
     for each in (new, new, mended):
         asked.clear()
         report = compare_sides(
-            first, side(read_inputs(documents(old, "old"), documents(each, "new"))[1], unstable=False)
+            first, read_side(read_inputs(documents(old, "old"), documents(each, "new"))[1], unstable=False)
         )
         counts.append(len(asked))
         assert report.verdict == "breaking"

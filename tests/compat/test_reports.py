@@ -29,9 +29,9 @@ from acpgen.compat.findings import (
     Report,
     SourcePosition,
     Waiver,
-    counts,
-    failing,
+    count_severities,
     fails,
+    list_failing,
 )
 from acpgen.diagnostics import FORMATS
 from acpgen.diagnostics.columns import count_columns, fold
@@ -100,7 +100,7 @@ def test_junit_is_read_by_a_parser_and_counts_failures(migration: Report, hostil
         cases = [case for suite in parsed for case in suite]
         failed = [case for case in cases if any(isinstance(result, junitparser.Failure) for result in case.result)]
         assert len(cases) == len(check_report(report).diagnostics)
-        assert len(failed) == len(failing(report, "risky")) > 0
+        assert len(failed) == len(list_failing(report, "risky")) > 0
     nothing = compared(protocol({}), protocol({}))
     (suite,) = list(junitparser.JUnitXml.fromstring(written(nothing, "junit").encode()))
     assert (suite.tests, suite.failures) == (1, 0)
@@ -188,7 +188,7 @@ def test_text_begins_with_a_summary_and_tells_each_rule_once_the_worst_first(mig
     advice = [line for line in lines if line.startswith("  → ")]
     assert max(advice.count(each) for each in advice) <= 4
     screen = "\n".join(lines[:24])
-    for severity, count in counts(migration).items():
+    for severity, count in count_severities(migration).items():
         assert f"{count} {severity}" in screen
         assert f"\n{severity} " in screen
 
@@ -357,7 +357,7 @@ def test_the_command_takes_every_format() -> None:
     from acpgen.compat import command
 
     for name in FORMATS:
-        assert [each.format for each in command.options("protocol", name, "risky", "never").outputs] == [name]
+        assert [each.format for each in command.make_options("protocol", name, "risky", "never").outputs] == [name]
 
 
 def finding(severity: Any, *, waived: bool = False) -> Finding:
@@ -404,7 +404,7 @@ def test_fail_on_bindings_looks_at_generated_code_alone() -> None:
 
 
 def test_counts_name_what_occurs_worst_first() -> None:
-    assert list(counts(report(finding("risky"), finding("breaking"), finding("risky"))).items()) == [
+    assert list(count_severities(report(finding("risky"), finding("breaking"), finding("risky"))).items()) == [
         ("breaking", 1),
         ("risky", 2),
     ]

@@ -13,7 +13,7 @@ import pytest
 
 from acpgen.compat.faults import NOT_APPENDABLE
 from acpgen.compat.findings import Finding, Report, Waiver, fails
-from acpgen.compat.waivers import decision, parse_waivers, read, standard_file, waive, with_waivers
+from acpgen.compat.waivers import find_waiver_file, make_waivers, parse_waivers, read, waive, with_waivers
 from acpgen.config.faults import NOT_TOML, UNKNOWN_KEY
 from acpgen.errors import FaultKind, Faults
 from acpgen.input.faults import BAD_SETTING
@@ -312,14 +312,14 @@ def test_the_standard_file_lies_beside_pyproject(tmp_path: Path, monkeypatch: py
     (tmp_path / "pyproject.toml").write_text('[tool.acpgen.outputs.out]\ntarget = "bundle"\nprotocols = ["a"]\n')
     (tmp_path / "inner").mkdir()
     monkeypatch.chdir(tmp_path / "inner")
-    assert standard_file() == tmp_path / "compat-waivers.toml"
+    assert find_waiver_file() == tmp_path / "compat-waivers.toml"
     (tmp_path / "pyproject.toml").write_text("[tool.acpgen]\nscheme = 1\n")
     with pytest.raises(Faults):
-        standard_file()
+        find_waiver_file()
 
 
 def taken(fingerprints: Sequence[str], reason: str = "Because.", until: str = "2026-12-31") -> Sequence[Waiver]:
-    return decision(fingerprints, reason, until, TODAY)
+    return make_waivers(fingerprints, reason, until, TODAY)
 
 
 @pytest.mark.parametrize(
@@ -381,7 +381,7 @@ def test_a_decision_needs_a_finding_a_reason_and_a_day(
     given: tuple[list[str], str | None, str | None], named: list[str]
 ) -> None:
     with pytest.raises(Faults) as caught:
-        decision(*given, TODAY)
+        make_waivers(*given, TODAY)
     texts = [str(fault) for fault in caught.value.faults]
     assert len(texts) == len(named)
     assert all(name in text for name, text in zip(named, texts, strict=True))
@@ -456,7 +456,7 @@ def test_a_waiver_has_one_end(end: str, said: str) -> None:
 
 
 def test_no_decision_is_none() -> None:
-    assert decision([], None, None, TODAY) == ()
+    assert make_waivers([], None, None, TODAY) == ()
 
 
 def test_one_message_of_a_finding_is_accepted_by_its_own_fingerprint() -> None:

@@ -81,7 +81,7 @@ def diff(
         2: The input cannot be used.
     """
     from acpgen.compat import command
-    from acpgen.compat.waivers import decision
+    from acpgen.compat.waivers import make_waivers
     from acpgen.config import protocols
     from acpgen.diagnostics.outputs import render_reports
     from acpgen.files import save
@@ -90,7 +90,7 @@ def diff(
         raise typer.BadParameter("--dry-run needs --fix.")
     if fix and not dry_run and protocols.is_canonical(new):
         raise typer.BadParameter("--fix edits files, and NEW is a protocol that comes with acpgen. Add --dry-run.")
-    diff_options = command.options(mode, format_, fail_on, fail_on_bindings, output or (), report_url)
+    diff_options = command.make_options(mode, format_, fail_on, fail_on_bindings, output or (), report_url)
     require_places(each.file for each in diff_options.outputs)
     with terminal.show_progress() as progress:
         progress(0, 0, f"compare {old} with {new}")
@@ -102,7 +102,7 @@ def diff(
             unstable=unstable,
             merge_base=merge_base,
             allow_new=allow_new,
-            new_waivers=decision(waive or (), reason, until, date.today()),
+            new_waivers=make_waivers(waive or (), reason, until, date.today()),
             references=read_references(ref),
             methods=methods,
             budget=budget,

@@ -66,9 +66,9 @@ def history(
         1: One does.
         2: The input cannot be used.
     """
-    from acpgen.compat.history.history_command import history as compare_revisions
+    from acpgen.compat.history.history_command import compare_history as compare_revisions
     from acpgen.compat.history.revision_sources import HistoryOptions
-    from acpgen.compat.history_report import history_report
+    from acpgen.compat.history_report import make_report
 
     names, path = tuple(revision or ()), ctx.meta["path"]
     if path == "":
@@ -92,4 +92,4 @@ def history(
     with terminal.show_progress() as progress:
         progress(0, 0, "compare revisions")
         timeline = compare_revisions(options)
-    finish(history_report(timeline, fail_on), destinations)
+    finish(make_report(timeline, fail_on), destinations)

@@ -40,29 +40,29 @@ class CatalogueEntry:
 
 
 @cache
-def catalogue() -> tuple[CatalogueEntry, ...]:
+def list_rules() -> tuple[CatalogueEntry, ...]:
     """All rules in alphabetical order."""
     rules = [row for row in RULES if row.doc]
     mirrors = {row.id: row.mirror for row in rules if row.mirror} | {row.mirror: row.id for row in rules if row.mirror}
     entries = [
-        CatalogueEntry(row.id, row.doc, mirrors.get(row.id, ""), row.unmirrored, tuple(_severities(row.id)))
+        CatalogueEntry(row.id, row.doc, mirrors.get(row.id, ""), row.unmirrored, tuple(_list_severities(row.id)))
         for row in rules
     ]
     return tuple(sorted(entries, key=lambda entry: entry.id))
 
 
-def _severities(rule: str) -> Sequence[str]:
-    return cast("Sequence[str]", examples().get(rule, {}).get("severities", ()))
+def _list_severities(rule: str) -> Sequence[str]:
+    return cast("Sequence[str]", read_examples().get(rule, {}).get("severities", ()))
 
 
 @cache
-def examples() -> dict[str, Any]:
+def read_examples() -> dict[str, Any]:
     """For each rule, a pair of schemas that breaks a peer and a pair that breaks none, with the findings of each."""
     file = resources.locate_rule_examples()
     return cast("dict[str, Any]", parse_json(decode(read_bytes(file), file.name), file.name))
 
 
-def policy_entries(entry: CatalogueEntry, policy: Policy) -> Iterator[dict[str, str]]:
+def list_policy_entries(entry: CatalogueEntry, policy: Policy) -> Iterator[dict[str, str]]:
     """Yield what a policy sets for the findings of one rule: the area, the severity and the reason."""
     for each in policy.entries:
         at = "" if each.area is None else each.area.written
@@ -73,7 +73,7 @@ def policy_entries(entry: CatalogueEntry, policy: Policy) -> Iterator[dict[str, 
             yield {"at": at, "severity": each.severity, "reason": since}
 
 
-def policy_summary(policy: Policy) -> Iterator[tuple[str, str]]:
+def summarize_policy(policy: Policy) -> Iterator[tuple[str, str]]:
     """Yield the policy settings that apply to all rules, as a name and a text."""
     roles = ", ".join(f"{promise} to {role}" for role, promise in policy.promises.items())
     yield "promise", f"{roles}, {policy.promise} to all others" if roles else policy.promise
@@ -88,8 +88,8 @@ def policy_summary(policy: Policy) -> Iterator[tuple[str, str]]:
 def as_json(policy: Policy = NONE, entries: Sequence[CatalogueEntry] | None = None) -> str:
     """The catalogue as JSON, with the examples of each rule and its policy entries."""
     rows = [
-        {**asdict(entry), **examples()[entry.id], "policy": list(policy_entries(entry, policy))}
-        for entry in (catalogue() if entries is None else entries)
+        {**asdict(entry), **read_examples()[entry.id], "policy": list(list_policy_entries(entry, policy))}
+        for entry in (list_rules() if entries is None else entries)
     ]
     return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
 
@@ -115,10 +115,10 @@ def as_markdown(policy: Policy = NONE, *, linked: bool = False) -> str:
     """The catalogue as Markdown, one heading per rule; with `linked`, each links to the page of its rule."""
     parts = ["# Compatibility rules", "", *_INTRODUCTION]
     if policy != NONE:
-        parts += [*(f"- {name}: {words}" for name, words in policy_summary(policy)), ""]
-    for entry in catalogue():
+        parts += [*(f"- {name}: {words}" for name, words in summarize_policy(policy)), ""]
+    for entry in list_rules():
         parts += [f"## {entry.id}", "", f"{' or '.join(entry.severities).capitalize()}. {entry.doc}", ""]
-        lines = [f"- {line}" for line in policy_lines(entry, policy)]
+        lines = [f"- {line}" for line in describe_policy(entry, policy)]
         parts += [*lines, ""] if lines else []
         other = f"Mirror: [`{entry.mirror}`](#{entry.mirror})." if entry.mirror else f"No mirror: {entry.unmirrored}."
         parts += [f"{other} [Examples]({entry.page})." if linked else other, ""]
@@ -128,24 +128,24 @@ def as_markdown(policy: Policy = NONE, *, linked: bool = False) -> str:
 def as_text(width: int = 80, policy: Policy = NONE) -> str:
     """The catalogue as plain text for a terminal."""
 
-    def folded(line: str) -> str:
+    def fold(line: str) -> str:
         return fill(line, width, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
 
     parts: list[str] = []
     if policy != NONE:
-        policy_text = [folded(f"{name}: {words}") for name, words in policy_summary(policy)]
+        policy_text = [fold(f"{name}: {words}") for name, words in summarize_policy(policy)]
         parts.append("\n".join(["  The policy of this project", *policy_text, ""]))
-    for entry in catalogue():
+    for entry in list_rules():
         other = f"Mirror: {entry.mirror}." if entry.mirror else f"No mirror: {entry.unmirrored}."
-        lines = [folded(f"{' or '.join(entry.severities).capitalize()}. {entry.doc} {other}")]
-        lines += [folded(f"→ {line}") for line in policy_lines(entry, policy)]
+        lines = [fold(f"{' or '.join(entry.severities).capitalize()}. {entry.doc} {other}")]
+        lines += [fold(f"→ {line}") for line in describe_policy(entry, policy)]
         parts.append("\n".join([entry.id, *lines, ""]))
     return "\n".join(parts)
 
 
-def policy_lines(entry: CatalogueEntry, policy: Policy) -> Iterator[str]:
+def describe_policy(entry: CatalogueEntry, policy: Policy) -> Iterator[str]:
     """Yield the policy entries of a rule as sentences."""
-    for each in policy_entries(entry, policy):
+    for each in list_policy_entries(entry, policy):
         at = f" at {each['at']}" if each["at"] else ""
         yield f"Here{at}: {each['severity']}. {each['reason']}"
 
@@ -153,26 +153,26 @@ def policy_lines(entry: CatalogueEntry, policy: Policy) -> Iterator[str]:
 # --- the page of each rule: how bad, why, a change that harms somebody and one that harms nobody ---------------------
 
 
-def pages() -> Mapping[str, str]:
+def write_pages() -> Mapping[str, str]:
     """The page of each rule by its path in the docs."""
-    return {entry.page: page(entry) for entry in catalogue()}
+    return {entry.page: write_page(entry) for entry in list_rules()}
 
 
-def address(docs: str, rule: str) -> str:
+def get_address(docs: str, rule: str) -> str:
     """The URL of a rule's page on the documentation site `docs`; empty if there is no site."""
     return f"{docs}{PAGES}/{rule}.html" if docs else ""
 
 
-def page(entry: CatalogueEntry, *, linked: bool = True, here: Iterable[str] = ()) -> str:
+def write_page(entry: CatalogueEntry, *, linked: bool = True, here: Iterable[str] = ()) -> str:
     """The page of a rule as Markdown.
 
     With `linked`, it links to the pages of other rules. `here` are the lines on what a project's policy sets for the rule.
     """
-    return "\n".join(_lines(entry, here, linked=linked)).rstrip() + "\n"
+    return "\n".join(_write_lines(entry, here, linked=linked)).rstrip() + "\n"
 
 
-def _lines(entry: CatalogueEntry, here: Iterable[str], *, linked: bool) -> Iterator[str]:
-    pairs = examples()[entry.id]
+def _write_lines(entry: CatalogueEntry, here: Iterable[str], *, linked: bool) -> Iterator[str]:
+    pairs = read_examples()[entry.id]
 
     def name(rule: str) -> str:
         return f"[`{rule}`]({rule}.md)" if linked and rule != entry.id else f"`{rule}`"
@@ -194,10 +194,10 @@ def _lines(entry: CatalogueEntry, here: Iterable[str], *, linked: bool) -> Itera
 
 
 def _pair(pair: Mapping[str, Any], name: Callable[[str], str], render_text: Callable[[str], str]) -> Iterator[str]:
-    yield _fenced("diff", pair["difference"])
+    yield _write_code_block("diff", pair["difference"])
     for file, text in pair["files"].items():
         yield f"With `{file}`:\n"
-        yield _fenced("toml", text)
+        yield _write_code_block("toml", text)
     finding = pair.get("finding")
     if finding is None:
         yield "Nothing is found.\n"
@@ -206,9 +206,9 @@ def _pair(pair: Mapping[str, Any], name: Callable[[str], str], render_text: Call
     yield f"**{finding['severity']}** {name(finding['rule'])}: {render_text(finding['message'])}{breaks}\n"
     if "witness" in finding:
         yield "This message shows it:\n"
-        yield _fenced("json", json.dumps(finding["witness"], indent=2, ensure_ascii=False))
+        yield _write_code_block("json", json.dumps(finding["witness"], indent=2, ensure_ascii=False))
     yield "The check exits with 1.\n" if pair["counts"] else "The check exits with 0.\n"
 
 
-def _fenced(language: str, text: str) -> str:
+def _write_code_block(language: str, text: str) -> str:
     return f"{write_code_block(text.rstrip(), language)}\n"

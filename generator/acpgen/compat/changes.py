@@ -178,7 +178,7 @@ def join_limits(limits: Sequence[LimitChange]) -> LimitChange:
     return replace(first, more=tuple(others)) if others else first
 
 
-def unexplained_limit(admitted_by: Revision, at: ChangePlaces) -> LimitChange:
+def make_unexplained_limit(admitted_by: Revision, at: ChangePlaces) -> LimitChange:
     """The change for values that one revision accepts and the other rejects by keywords that no change names."""
     return LimitChange("limit", "", "", admitted_by=admitted_by, **at)
 

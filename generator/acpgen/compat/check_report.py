@@ -24,11 +24,11 @@ from acpgen.compat.findings import (
     Revision,
     SourcePosition,
     Witness,
-    counts,
-    failing,
+    count_policy_changes,
+    count_severities,
     fails,
-    opposite,
-    policy_counts,
+    get_opposite,
+    list_failing,
 )
 from acpgen.diagnostics.model import Diagnostic, DiagnosticReport, Replacement, RuleDescription, Snippet, SourceLocation
 from acpgen.diagnostics.outline import THE_ROOT, tally
@@ -47,28 +47,28 @@ VERDICTS: Final = {
 
 def check_report(report: Report, fail_on: str = "risky", fail_on_bindings: str = "never") -> DiagnosticReport:
     """The outcome of a comparison as a diagnostic report; its levels show which findings make the exit code 1."""
-    stopping = {id(each) for each in failing(report, fail_on)}
-    diagnostics = (*_diagnostics(report.findings, stopping), *map(_note, report.notes))
+    stopping = {id(each) for each in list_failing(report, fail_on)}
+    diagnostics = (*_list_diagnostics(report.findings, stopping), *map(_note, report.notes))
     return DiagnosticReport(
         command="diff",
         label="Compatibility",
         title=f"{report.old} → {report.new}",
         verdict=report.verdict,
         sentence=VERDICTS[report.verdict],
-        summary="; ".join(filter(None, (tally(diagnostics), _policy_summary(report)))),
-        facts=(*_facts(report),),
+        summary="; ".join(filter(None, (tally(diagnostics), _summarize_policy(report)))),
+        facts=(*_list_facts(report),),
         remarks=(_fix_words(report.fix),) if report.fix is not None else (),
         diagnostics=diagnostics,
         data=partial(as_data, report, fail_on),
         describe=describe_rules,
-        links=_links(report),
+        links=_list_links(report),
         threshold=f"--fail-on {fail_on}",
         whole=report.whole,
         code=int(fails(report, fail_on, fail_on_bindings)),
     )
 
 
-def _diagnostics(findings: Sequence[Finding], stopping: Collection[int]) -> Iterator[Diagnostic]:
+def _list_diagnostics(findings: Sequence[Finding], stopping: Collection[int]) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each finding, but a single one for all editorial findings of a rule in a file."""
     together: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
@@ -81,9 +81,9 @@ def _diagnostics(findings: Sequence[Finding], stopping: Collection[int]) -> Iter
         ):
             together.setdefault((finding.rule, position.file), []).append(finding)
         else:
-            yield _diagnostic(finding, fails=id(finding) in stopping)
+            yield _make_diagnostic(finding, fails=id(finding) in stopping)
     for alike in together.values():
-        first = _diagnostic(alike[0], fails=False)
+        first = _make_diagnostic(alike[0], fails=False)
         if len(alike) == 1:
             yield first
             continue
@@ -91,7 +91,7 @@ def _diagnostics(findings: Sequence[Finding], stopping: Collection[int]) -> Iter
         yield replace(first, message=message, statement="", count=len(alike))
 
 
-def _diagnostic(finding: Finding, *, fails: bool) -> Diagnostic:
+def _make_diagnostic(finding: Finding, *, fails: bool) -> Diagnostic:
     name = finding.declaration or finding.location
     methods = tuple(each for each in finding.methods if each != name)
     places = dict.fromkeys(reach.location or THE_ROOT for reach in finding.reaches if not finding.methods)
@@ -104,20 +104,20 @@ def _diagnostic(finding: Finding, *, fails: bool) -> Diagnostic:
         subject=name,
         reached=methods or tuple(each for each in places if each != (name or THE_ROOT)),
         reached_noun="place" if places else "method",
-        direction=_direction(finding) if (finding.flow != "both" or methods) else "",
+        direction=_describe_direction(finding) if (finding.flow != "both" or methods) else "",
         context=finding.location,
-        statement=_nameless(finding),
+        statement=_drop_name(finding),
         details=(f"Breaks: {finding.breaks}.",) if finding.breaks else (),
         advice="" if finding.advice == NO_ACTION else finding.advice,
         waived=f"Waived until {finding.waived.end}: {finding.waived.reason}" if finding.waived else "",
         repair=finding.repair_sentence,
         fingerprint=finding.fingerprint,
         locations=tuple(
-            _location(position, label)
+            _make_location(position, label)
             for label, position in (("new", finding.new), ("old", finding.old))
             if position is not None
         ),
-        evidence=() if witness is None else (Snippet(_proof(witness), witness.value),),
+        evidence=() if witness is None else (Snippet(_introduce_witness(witness), witness.value),),
         replacements=tuple(
             Replacement(_split(each.file)[1], one.first, one.last, one.text)
             for each in (finding.repair.patches if finding.repair else ())
@@ -133,12 +133,12 @@ def _note(note: Note) -> Diagnostic:
     return Diagnostic(
         *(note.rule, "note", note.message, _split(note.at.file)[1]),
         advice=note.advice,
-        locations=(_location(note.at),),
+        locations=(_make_location(note.at),),
         group="Notes",
     )
 
 
-def _location(position: SourcePosition, label: str = "") -> SourceLocation:
+def _make_location(position: SourcePosition, label: str = "") -> SourceLocation:
     revision, path = _split(position.file)
     return SourceLocation(path, position.line, position.column, position.pointer, label, revision, position.value)
 
@@ -149,22 +149,22 @@ def _split(file: str) -> tuple[str, str]:
     return (revision, path) if colon else ("", file)
 
 
-def _links(report: Report) -> dict[str, str]:
+def _list_links(report: Report) -> dict[str, str]:
     """The URLs of the rule pages on the documentation site of the project."""
     if not report.docs:
         return {}
-    from acpgen.compat.catalogue import address
+    from acpgen.compat.catalogue import get_address
 
-    return {each.rule: address(report.docs, each.rule) for each in report.findings}
+    return {each.rule: get_address(report.docs, each.rule) for each in report.findings}
 
 
 def describe_rules(rules: Collection[str]) -> Sequence[RuleDescription]:
     """The descriptions of the named rules."""
-    from acpgen.compat.catalogue import catalogue, page
+    from acpgen.compat.catalogue import list_rules, write_page
 
     return [
-        RuleDescription(each.id, f"{each.doc.split('. ')[0].rstrip('.')}.", each.doc, page(each, linked=False))
-        for each in catalogue()
+        RuleDescription(each.id, f"{each.doc.split('. ')[0].rstrip('.')}.", each.doc, write_page(each, linked=False))
+        for each in list_rules()
         if each.id in rules
     ]
 
@@ -172,7 +172,7 @@ def describe_rules(rules: Collection[str]) -> Sequence[RuleDescription]:
 # --- words -----------------------------------------------------------------------------------------------------------
 
 
-def _nameless(finding: Finding) -> str:
+def _drop_name(finding: Finding) -> str:
     """The message of a finding without the name of the changed part, which is shown beside it."""
     names = (finding.method or "", *re.split(r"[.()]+", finding.location.rstrip(")")))
     for name in filter(None, reversed(names)):
@@ -184,22 +184,22 @@ def _nameless(finding: Finding) -> str:
     return finding.message
 
 
-def _direction(finding: Finding) -> str:
+def _describe_direction(finding: Finding) -> str:
     """The direction of the messages that contain the change, with the revisions if an exchange fails: `old client → new agent`."""
     worst = [each for each in finding.reaches if each.severity == finding.severity]
     ways: set[tuple[str, Revision | None]] = {(each.flow, each.failing_sender) for each in worst}
     senders: set[Revision | None] = {sender for _, sender in ways}
     if len(ways) > 1:
         sender = senders.pop() if len(senders) == 1 else None
-        return "both ways" if sender is None else f"{sender} → {opposite(sender)}, both ways"
+        return "both ways" if sender is None else f"{sender} → {get_opposite(sender)}, both ways"
     ((flow, sender),) = ways
     one, arrow, another = flow.partition("-to-")
     if sender is None:
         return f"{one} → {another}" if arrow else "either side"
-    return f"{sender} {one} → {opposite(sender)} {another}" if arrow else f"{sender} → {opposite(sender)}"
+    return f"{sender} {one} → {get_opposite(sender)} {another}" if arrow else f"{sender} → {get_opposite(sender)}"
 
 
-def _proof(witness: Witness) -> str:
+def _introduce_witness(witness: Witness) -> str:
     """The sentence that introduces a witness."""
     if witness.carried_by is not None:
         return f"Only the {witness.carried_by} revision understands all of this message:"
@@ -211,34 +211,34 @@ def _fix_words(fix: Fix) -> str:
     return f"{fix.ended} of {count_noun(fix.findings, 'finding')} can be repaired, which leaves {fix.verdict}: {files}."
 
 
-def _policy_summary(report: Report) -> str:
+def _summarize_policy(report: Report) -> str:
     """What the project's policy has changed: `3 findings lowered by policy`."""
-    counts = policy_counts(report).items()
+    counts = count_policy_changes(report).items()
     return ", ".join(f"{count_noun(count, 'finding')} {what} by policy" for what, count in counts if count)
 
 
-def _facts(report: Report) -> Iterator[tuple[str, str]]:
+def _list_facts(report: Report) -> Iterator[tuple[str, str]]:
     """Yield the secondary verdicts as a label and a text."""
     if report.merge_base is not None:
         base = report.merge_base
         yield "old revision", f"{base.short}, the merge base of {base.one} and {base.other}"
     if report.mode == "language":
-        yield "schema inclusion", _inclusion(report.wire)
+        yield "schema inclusion", _describe_inclusion(report.wire)
     else:
         yield "old peers to new peers", report.wire.backward
         yield "new peers to old peers", report.wire.forward
-        yield "schema inclusion", f"{_inclusion(report.language)}{_unsent_remark(report)}"
+        yield "schema inclusion", f"{_describe_inclusion(report.language)}{_describe_unsent(report)}"
     yield "generated code", report.bindings
     if report.coverage is not None:
-        yield "compared", _coverage(report.coverage)
+        yield "compared", _describe_coverage(report.coverage)
     if report.earlier is not None:
-        yield "earlier releases", _earlier(report.earlier)
+        yield "earlier releases", _describe_releases(report.earlier)
     if report.unruled is not None:
-        policy_changes = ", ".join(f"{count} {what}" for what, count in policy_counts(report).items() if count)
+        policy_changes = ", ".join(f"{count} {what}" for what, count in count_policy_changes(report).items() if count)
         yield "policy", f"{policy_changes}; without it: {report.unruled}"
 
 
-def _earlier(releases: tuple[str, ...]) -> str:
+def _describe_releases(releases: tuple[str, ...]) -> str:
     match releases:
         case (first, *_, last):
             return f"compared too, from {first} to {last}"
@@ -248,17 +248,17 @@ def _earlier(releases: tuple[str, ...]) -> str:
             return "no release of this protocol is kept"
 
 
-def _inclusion(inclusion: Inclusion) -> str:
+def _describe_inclusion(inclusion: Inclusion) -> str:
     return f"old ⊆ new {inclusion.backward}; new ⊆ old {inclusion.forward}"
 
 
-def _unsent_remark(report: Report) -> str:
+def _describe_unsent(report: Report) -> str:
     """A remark for the case that schema inclusion fails although peers understand each other; empty otherwise."""
     ways = (report.wire.backward, report.language.backward), (report.wire.forward, report.language.forward)
     return " (this includes values that no peer sends, such as undeclared members)" if ("yes", "no") in ways else ""
 
 
-def _coverage(coverage: Coverage) -> str:
+def _describe_coverage(coverage: Coverage) -> str:
     """The compared parts, `76 methods, 240 of 240 definitions` or `the root`, and the number of other parts that were not."""
     definitions = f"{coverage.compared} of {count_noun(coverage.definitions, 'definition')}"
     others = len(coverage.not_compared) - (coverage.definitions - coverage.compared)
@@ -273,7 +273,7 @@ def _coverage(coverage: Coverage) -> str:
 
 def as_data(report: Report, fail_on: str = "risky") -> dict[str, JSON]:
     """The report as JSON."""
-    ruled: JSON = {**policy_counts(report), "verdict": report.unruled}
+    ruled: JSON = {**count_policy_changes(report), "verdict": report.unruled}
     optional: dict[str, JSON] = {
         "fix": None if report.fix is None else _fix_data(report.fix),
         "coverage": None if report.coverage is None else asdict(report.coverage),
@@ -287,25 +287,29 @@ def as_data(report: Report, fail_on: str = "risky") -> dict[str, JSON]:
         **asdict(report.wire),
         "language": asdict(report.language),
         "bindings": report.bindings,
-        "counts": {str(severity): count for severity, count in counts(report).items()},
-        "failing": len(failing(report, fail_on)),
-        "findings": [_finding_data(finding) for finding in report.findings],
+        "counts": {str(severity): count for severity, count in count_severities(report).items()},
+        "failing": len(list_failing(report, fail_on)),
+        "findings": [_convert_finding(finding) for finding in report.findings],
         "notes": [
-            {**_fields(note, "rule", "message", "advice"), "at": str(note.at), "position": _position(note.at)}
+            {
+                **_convert_fields(note, "rule", "message", "advice"),
+                "at": str(note.at),
+                "position": _convert_position(note.at),
+            }
             for note in report.notes
         ],
         **{name: value for name, value in optional.items() if value is not None},
     }
 
 
-def _finding_data(finding: Finding) -> dict[str, JSON]:
+def _convert_finding(finding: Finding) -> dict[str, JSON]:
     return {
-        **_fields(finding, "rule", "advice", "declaration"),
+        **_convert_fields(finding, "rule", "advice", "declaration"),
         **_reach_data(finding),
         "old": None if finding.old is None else str(finding.old),
         "new": None if finding.new is None else str(finding.new),
-        "old_position": _position(finding.old),
-        "new_position": _position(finding.new),
+        "old_position": _convert_position(finding.old),
+        "new_position": _convert_position(finding.new),
         "methods": list(finding.methods),
         "reaches": [{**_reach_data(reach), "sender": reach.failing_sender} for reach in finding.reaches],
         **({"repair": _repair_data(finding.repair)} if finding.repair else {}),
@@ -315,7 +319,9 @@ def _finding_data(finding: Finding) -> dict[str, JSON]:
 
 def _reach_data(proven: Finding | Reach) -> dict[str, JSON]:
     """The JSON members that a finding and each of its reaches have in common."""
-    data = _fields(proven, "severity", "effect", "method", "flow", "location", "message", "breaks", "fingerprint")
+    data = _convert_fields(
+        proven, "severity", "effect", "method", "flow", "location", "message", "breaks", "fingerprint"
+    )
     if proven.witness is not None:
         facts = asdict(proven.witness).items()
         data["witness"] = {key: value for key, value in facts if key == "value" or value is not None}
@@ -327,12 +333,12 @@ def _reach_data(proven: Finding | Reach) -> dict[str, JSON]:
     return data
 
 
-def _fields(value: object, *names: str) -> dict[str, JSON]:
+def _convert_fields(value: object, *names: str) -> dict[str, JSON]:
     return {name: getattr(value, name) for name in names}
 
 
-def _position(position: SourcePosition | None) -> JSON:
-    return None if position is None else _fields(position, "file", "line", "column")
+def _convert_position(position: SourcePosition | None) -> JSON:
+    return None if position is None else _convert_fields(position, "file", "line", "column")
 
 
 def _repair_data(repair: Repair) -> JSON:
@@ -342,7 +348,7 @@ def _repair_data(repair: Repair) -> JSON:
         "why_not_kept": repair.why,
         "files": [
             {
-                **_fields(each, "file", "patch"),
+                **_convert_fields(each, "file", "patch"),
                 "suggestions": [
                     {"first_line": one.first, "last_line": one.last, "text": one.text} for one in each.suggestions
                 ],
@@ -353,5 +359,5 @@ def _repair_data(repair: Repair) -> JSON:
 
 
 def _fix_data(fix: Fix) -> JSON:
-    files: list[JSON] = [_fields(each, "file", "patch") for each in fix.patches]
-    return {**_fields(fix, "verdict", "ended", "findings"), "files": files}
+    files: list[JSON] = [_convert_fields(each, "file", "patch") for each in fix.patches]
+    return {**_convert_fields(fix, "verdict", "ended", "findings"), "files": files}

@@ -14,11 +14,11 @@ from msgspec import Struct
 from acpgen.compat.check_report import check_report
 from acpgen.compat.compare import read_inputs
 from acpgen.compat.findings import BUDGET, FailOn, Mode, Report
-from acpgen.compat.policy import apply, of_project, policy_position, require_roles
-from acpgen.compat.project_releases import release_files, versions_of, with_releases
+from acpgen.compat.policy import apply, find_position, of_project, require_roles
+from acpgen.compat.project_releases import list_versions, release_files, with_releases
 from acpgen.compat.report_cache import Comparer
-from acpgen.compat.sources import Input, at_merge_base, files_here, is_new, open_input
-from acpgen.compat.waivers import parse_waivers, standard_file, waive, with_waivers
+from acpgen.compat.sources import Input, at_merge_base, find_files, is_new, open_input
+from acpgen.compat.waivers import find_waiver_file, parse_waivers, waive, with_waivers
 from acpgen.config import Config, find_config, find_profile
 from acpgen.diagnostics.outputs import Destination, parse_destinations, require_apart
 from acpgen.errors import Fault, Faults, show, suggest_values
@@ -50,7 +50,7 @@ class Options(Struct, frozen=True):
     report_url: str = ""
 
 
-def unknown_words(*words: tuple[str, str, str, Collection[str]]) -> list[Fault]:
+def list_unknown_words(*words: tuple[str, str, str, Collection[str]]) -> list[Fault]:
     """The faults of unknown words. Each word is a tuple of option, kind, value and allowed values."""
     return [
         UNKNOWN_NAME(at=option, kind=kind, name=value, hint=suggest_values(value, allowed))
@@ -59,7 +59,7 @@ def unknown_words(*words: tuple[str, str, str, Collection[str]]) -> list[Fault]:
     ]
 
 
-def options(
+def make_options(
     mode: str,
     output_format: str | None,
     fail_on: str,
@@ -71,7 +71,7 @@ def options(
 
     Raises `Faults` for unknown words.
     """
-    faults = unknown_words(
+    faults = list_unknown_words(
         ("--mode", "mode", mode, get_args(Mode)),
         ("--fail-on", "level", fail_on, get_args(FailOn)),
         ("--fail-on-bindings", "level", fail_on_bindings, ("never", "breaking", "additive")),
@@ -125,7 +125,7 @@ def run_diff(
     steps, by default `BUDGET`. With `repairing`, findings contain their repairs, or the report is on the schema after the repairs.
     Earlier comparisons are read from the `cache`, except for the many edits that repairs try. Raises `Faults`.
     """
-    file = waivers or standard_file()
+    file = waivers or find_waiver_file()
     is_there = file.exists() or (waivers is not None and not new_waivers)
     at = display_path(file)
     text = decode(read_bytes(file), at) if is_there else ""
@@ -138,12 +138,12 @@ def run_diff(
     releases = None
     if project is not None and promised.since is not None:
         releases = release_files(project, new, promised.since, display_path(project.file))
-    versions = () if project is None else versions_of(project, new)
+    versions = () if project is None else list_versions(project, new)
     earlier, later = read_inputs(
         before, new, mode=diff_options.mode, unstable=unstable, references=references, methods=profile
     )
     # A name without a colon is no revision: its files are read as they are here.
-    here = (path for name in (old, new) if ":" in name for path in files_here(name))
+    here = (path for name in (old, new) if ":" in name for path in find_files(name))
     read = (*earlier.places, *later.places, *here)
     settings = None if project is None else project.file
     require_apart((each.file for each in diff_options.outputs), (*read, *(releases or ()), file, methods, settings))
@@ -164,7 +164,7 @@ def run_diff(
         )
         if releases is not None:
             pair_report = with_releases(pair_report, releases, lambda path: compare_pair(release(path), after))
-        return apply(pair_report, promised, today, policy_position(project))
+        return apply(pair_report, promised, today, find_position(project))
 
     report = compare_with(later)
     if project is not None:
@@ -194,16 +194,16 @@ def list_rules(rules: Sequence[str], output_format: str, project: Config | None)
 
     Raises `Faults`.
     """
-    from acpgen.compat.catalogue import as_json, as_markdown, as_text, catalogue, page, policy_lines
+    from acpgen.compat.catalogue import as_json, as_markdown, as_text, describe_policy, list_rules, write_page
 
-    entries_by_id = {entry.id: entry for entry in catalogue()}
+    entries_by_id = {entry.id: entry for entry in list_rules()}
     formats = ("--format", "format", output_format, ("text", "json", "markdown"))
-    faults = unknown_words(*(("RULE", "rule", rule, entries_by_id) for rule in rules), formats)
+    faults = list_unknown_words(*(("RULE", "rule", rule, entries_by_id) for rule in rules), formats)
     if faults:
         raise Faults(faults)
     promised, entries = of_project(project), [entries_by_id[rule] for rule in rules] or None
     if output_format == "json":
         return as_json(promised, entries)
     if entries is not None:
-        return "\n".join(page(entry, linked=False, here=policy_lines(entry, promised)) for entry in entries)
+        return "\n".join(write_page(entry, linked=False, here=describe_policy(entry, promised)) for entry in entries)
     return as_markdown(promised) if output_format == "markdown" else as_text(policy=promised)

@@ -23,10 +23,10 @@ from acpgen.compat.findings import (
     Report,
     Revision,
     SourcePosition,
-    worst,
+    find_worst,
 )
 from acpgen.compat.fingerprints import group_findings
-from acpgen.compat.keyword_notes import ignored_keywords
+from acpgen.compat.keyword_notes import note_ignored_keywords
 from acpgen.compat.sources import Comparable, Input, open_input
 from acpgen.errors import Fault, Faults, drop_duplicates
 from acpgen.input.ignored_content import holds_schemas, without_places
@@ -104,10 +104,12 @@ def compare_inputs(
 ) -> Report:
     """Compare two sides that have been read; with `formats`, formats are assertions. Raises `Faults`."""
     if mode == "language":
-        from acpgen.compat.language import language_report
+        from acpgen.compat.language import make_report
 
-        return language_report(old, new, budget, formats)
-    return compare_sides(side(old, unstable=unstable), side(new, unstable=unstable), budget=budget, formats=formats)
+        return make_report(old, new, budget, formats)
+    return compare_sides(
+        read_side(old, unstable=unstable), read_side(new, unstable=unstable), budget=budget, formats=formats
+    )
 
 
 # --- protocol mode ---------------------------------------------------------------------------------------------------
@@ -126,7 +128,7 @@ class Side:
         return f"{self.input.documents.documents[0].path}#"
 
 
-def side(side_input: Input, *, unstable: bool) -> Side:
+def read_side(side_input: Input, *, unstable: bool) -> Side:
     """One side with its lowered protocol. Raises `Faults`."""
     return Side(side_input, read_revision(side_input, unstable=unstable))
 
@@ -138,20 +140,20 @@ def check_sides(old: Side, new: Side, *, budget: int = BUDGET, formats: bool = F
 
 def compare_sides(old: Side, new: Side, *, budget: int = BUDGET, formats: bool = False) -> Report:
     """The report on two sides. Raises `Faults` if they cannot be compared."""
-    from acpgen.compat.protocol.bindings import bindings, broken_classes
-    from acpgen.compat.protocol.check.check import restructuring
+    from acpgen.compat.protocol.bindings import compare_bindings, list_broken_classes
+    from acpgen.compat.protocol.check.check import report_restructuring
 
     old, new = _with_roots(old, new)
     before, after = old.meaning, new.meaning
     check_result = _check(old, new, budget, formats)
     reaches = check_result.reaches
-    binding_verdict = bindings(before, after)
+    binding_verdict = compare_bindings(before, after)
     if binding_verdict == "breaking" and all(each.severity == "editorial" for each in reaches):
-        broken = broken_classes(before, after)
+        broken = list_broken_classes(before, after)
         rewritten = {each.old_at for each in reaches if each.rule in ("definition-renamed", "schema-restructured")}
         places = (before.definitions[name].at for name in broken)
-        if not rewritten or not all({at, before.outermost(at)} & rewritten for at in places):
-            reaches = (*reaches, restructuring(before, after, old.start, new.start, broken))
+        if not rewritten or not all({at, before.find_outermost(at)} & rewritten for at in places):
+            reaches = (*reaches, report_restructuring(before, after, old.start, new.start, broken))
     findings = group_findings(
         (replace(each, old_at=before.in_file(each.old_at), new_at=after.in_file(each.new_at)) for each in reaches),
         old.input,
@@ -161,14 +163,14 @@ def compare_sides(old: Side, new: Side, *, budget: int = BUDGET, formats: bool =
         mode="protocol",
         old=old.input.label,
         new=new.input.label,
-        verdict=worst(tuple(finding.severity for finding in findings)),
+        verdict=find_worst(tuple(finding.severity for finding in findings)),
         wire=Inclusion(backward=answer(check_result.reaches, "new"), forward=answer(check_result.reaches, "old")),
         language=check_result.language,
         bindings=binding_verdict,
         findings=findings,
-        notes=ignored_keywords(old.input, new.input, (before.bundle.notes, after.bundle.notes)),
+        notes=note_ignored_keywords(old.input, new.input, (before.bundle.notes, after.bundle.notes)),
         coverage=check_result.coverage,
-        named=_named(old, new),
+        named=_list_nameable(old, new),
     )
 
 
@@ -178,7 +180,7 @@ def answer(reaches: Iterable[Reach], receiver: Revision) -> Answer:
     return "no" if "no" in answers else "undecided" if answers else "yes"
 
 
-def _named(*sides: Side) -> Nameable:
+def _list_nameable(*sides: Side) -> Nameable:
     """The roles, methods and definitions that a policy may name, including unstable ones."""
     protocols = [each.meaning.protocol for each in sides]
     places = dict.fromkeys(
@@ -194,12 +196,12 @@ def _named(*sides: Side) -> Nameable:
 
 
 def _check(old: Side, new: Side, budget: int, formats: bool) -> CheckResult:
-    from acpgen.compat.protocol.check.check import check, restructuring
+    from acpgen.compat.protocol.check.check import check, report_restructuring
 
     check_result = check(old.meaning, new.meaning, budget, formats)
     if check_result.reaches or old.input.documents.says_the_same(new.input.documents):
         return check_result
-    return replace(check_result, reaches=(restructuring(old.meaning, new.meaning, old.start, new.start),))
+    return replace(check_result, reaches=(report_restructuring(old.meaning, new.meaning, old.start, new.start),))
 
 
 DOCUMENT: Final = "Document"
@@ -222,7 +224,7 @@ def _with_roots(old: Side, new: Side) -> tuple[Side, Side]:
     if envelopes or not paths:
         return old, new
 
-    def free(name: str) -> str:
+    def choose_name(name: str) -> str:
         while name in before.bundle.definitions or name in after.bundle.definitions:
             name = f"{name} as a whole"
         return name
@@ -230,9 +232,9 @@ def _with_roots(old: Side, new: Side) -> tuple[Side, Side]:
     standing: list[dict[str, tuple[str, str]]]
     candidates = [list(each.said) or list(each.paths) for each in roots]
     if all(len(each) == 1 for each in candidates):
-        standing = [{path: (free(DOCUMENT), "")} for (path,) in candidates]
+        standing = [{path: (choose_name(DOCUMENT), "")} for (path,) in candidates]
     else:
-        names = {path: (free(f"{DOCUMENT} {path}"), path) for path in paths}
+        names = {path: (choose_name(f"{DOCUMENT} {path}"), path) for path in paths}
         standing = [{path: name for path, name in names.items() if path in each.paths} for each in roots]
     first, second = (
         replace(each, meaning=read_revision(each.input, unstable=each.meaning.unstable, standing=own))
@@ -249,22 +251,22 @@ def read_revision(
     from acpgen.meaning.lower import lower
 
     first = side.documents.documents[0].path
-    with limit_steps(side.at(first), side.documents.size), _located(side):
+    with limit_steps(side.at(first), side.documents.size), _locate_faults(side):
         set_place(first)
-        bundled = _bundle_apart(_with_definitions(side.documents, standing), side.methods)
+        bundled = _bundle_separately(_with_definitions(side.documents, standing), side.methods)
         protocol = lower(bundled)
-    roots = _roots(side.documents, frozenset(bundled.origins.values()), bundled.unread)
+    roots = _collect_roots(side.documents, frozenset(bundled.origins.values()), bundled.unread)
     return SchemaRevision(protocol, bundled, unstable, replace(roots, standing=standing))
 
 
 def bundle_side(side: Input) -> Bundle:
     """The bundle of the schemas of one side, without methods. Raises `Faults`."""
-    with _located(side):
-        return _bundle_apart(side.documents)
+    with _locate_faults(side):
+        return _bundle_separately(side.documents)
 
 
 @contextmanager
-def _located(side: Input) -> Generator[None]:
+def _locate_faults(side: Input) -> Generator[None]:
     """Replace the paths in faults about one side with the display names of its files."""
     try:
         yield
@@ -272,7 +274,7 @@ def _located(side: Input) -> Generator[None]:
         raise Faults(fault.move_to(side.at(fault.at)) for fault in caught.faults) from None
 
 
-def _roots(documents: Documents, origins: frozenset[str], foreign: Mapping[str, Mapping[str, JSON]]) -> Roots:
+def _collect_roots(documents: Documents, origins: frozenset[str], foreign: Mapping[str, Mapping[str, JSON]]) -> Roots:
     """The assertions and unread parts at the roots of the files; `origins` are the places that are read as definitions.
 
     `foreign` are the files that are no JSON Schema, with their unread parts.
@@ -294,7 +296,7 @@ def _roots(documents: Documents, origins: frozenset[str], foreign: Mapping[str, 
     return Roots(tuple(values), {path: demands for path, demands in assertions.items() if demands}, unread_parts)
 
 
-def _bundle_apart(documents: Documents, methods: Profile | None = None) -> Bundle:
+def _bundle_separately(documents: Documents, methods: Profile | None = None) -> Bundle:
     """Bundle documents; definitions whose names collide, which would stop a generator, get the hash of their pointer as a suffix."""
     from acpgen.bundle.bundle import bundle
 
@@ -313,13 +315,13 @@ def _bundle_apart(documents: Documents, methods: Profile | None = None) -> Bundl
 def _with_definitions(documents: Documents, standing: Mapping[str, tuple[str, str]]) -> Documents:
     """The documents with added definitions that stand for the roots."""
 
-    def added(root: JSON, name: str) -> JSON:
+    def add_roots(root: JSON, name: str) -> JSON:
         assert is_object(root)
         key = "definitions" if "definitions" in root and "$defs" not in root else "$defs"
         return {**root, key: {**root.get(key, {}), name: {"$ref": "#"}}}
 
     new_documents = (
-        replace(each, value=added(each.value, standing[each.path][0])) if each.path in standing else each
+        replace(each, value=add_roots(each.value, standing[each.path][0])) if each.path in standing else each
         for each in documents.documents
     )
     return replace(documents, documents=tuple(new_documents))
@@ -327,14 +329,18 @@ def _with_definitions(documents: Documents, standing: Mapping[str, tuple[str, st
 
 def compare_bindings(old: Input, new: Input) -> tuple[Bindings, tuple[Note, ...]]:
     """The effect on generated code, with notes on ignored keywords; "breaking" if no code can be generated from a side."""
-    from acpgen.compat.protocol.bindings import bindings
+    from acpgen.compat.protocol.bindings import compare_bindings
 
     for documents in (old.documents, new.documents):
         for document in documents.documents:
             if next(check_document(document.value, document.path, documents.reference_values), None) is not None:
                 return "breaking", ()
     try:
-        before, after = (each.meaning for each in _with_roots(side(old, unstable=False), side(new, unstable=False)))
-        return bindings(before, after), ignored_keywords(old, new, (before.bundle.notes, after.bundle.notes))
+        before, after = (
+            each.meaning for each in _with_roots(read_side(old, unstable=False), read_side(new, unstable=False))
+        )
+        return compare_bindings(before, after), note_ignored_keywords(
+            old, new, (before.bundle.notes, after.bundle.notes)
+        )
     except Faults:
         return "breaking", ()

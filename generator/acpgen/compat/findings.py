@@ -177,7 +177,9 @@ class Reach:
         """The revisions that reject what the other sends, or that break because a name has lost its meaning."""
         if self.severity != "breaking" or self.effect != "lost":
             return self.refuses
-        revisions_with_loss: tuple[Revision, ...] = ("old", "new") if self.sender is None else (opposite(self.sender),)
+        revisions_with_loss: tuple[Revision, ...] = (
+            ("old", "new") if self.sender is None else (get_opposite(self.sender),)
+        )
         return tuple(dict.fromkeys((*self.refuses, *revisions_with_loss)))
 
     @property
@@ -189,7 +191,7 @@ class Reach:
     def senders(self) -> tuple[Revision, ...]:
         """The revisions whose messages are affected: the one that the rule names, and those whose messages the other may reject."""
         rule_senders = () if self.sender is None else (self.sender,)
-        return tuple(dict.fromkeys((*rule_senders, *(opposite(each) for each in self.answers_for))))
+        return tuple(dict.fromkeys((*rule_senders, *(get_opposite(each) for each in self.answers_for))))
 
     @property
     def failing_sender(self) -> Revision | None:
@@ -357,12 +359,12 @@ class Report:
     named: Nameable = field(default_factory=Nameable, repr=False)
 
 
-def readers(witness: Witness) -> str:
+def describe_readers(witness: Witness) -> str:
     """The description of the reader that breaks when a plain schema rejects a value."""
     return f"a reader with the {witness.refused_by} schema that receives a value of the {witness.accepted_by} one"
 
 
-def opposite(revision: Revision) -> Revision:
+def get_opposite(revision: Revision) -> Revision:
     """The other revision."""
     return "new" if revision == "old" else "old"
 
@@ -373,7 +375,7 @@ def order(finding: Finding) -> tuple[int, bool, str, str, str, str]:
     return rank, finding.method is None, finding.method or "", finding.location, finding.rule, finding.fingerprint
 
 
-def worst(severities: tuple[Severity, ...]) -> Verdict:
+def find_worst(severities: tuple[Severity, ...]) -> Verdict:
     """The worst of the severities; `identical` if there are none."""
     for severity in SEVERITIES:
         if severity in severities:
@@ -391,7 +393,7 @@ _FAILING: Final[dict[str, tuple[Severity, ...]]] = {
 }
 
 
-def failing(report: Report, fail_on: str) -> tuple[Finding, ...]:
+def list_failing(report: Report, fail_on: str) -> tuple[Finding, ...]:
     """The findings that count under `--fail-on`: not waived, with a severe enough reach that is not waived either.
 
     Undecided findings always count, except with `never`.
@@ -407,10 +409,10 @@ def failing(report: Report, fail_on: str) -> tuple[Finding, ...]:
 def fails(report: Report, fail_on: str, fail_on_bindings: str = "never") -> bool:
     """Whether a report makes the command exit with 1."""
     stopping = {"never": (), "breaking": ("breaking",), "additive": ("breaking", "additive")}[fail_on_bindings]
-    return bool(failing(report, fail_on)) or report.bindings in stopping
+    return bool(list_failing(report, fail_on)) or report.bindings in stopping
 
 
-def policy_counts(report: Report) -> dict[str, int]:
+def count_policy_changes(report: Report) -> dict[str, int]:
     """The number of findings whose severity the project's policy lowered, and raised, in any message."""
     moves = [
         [SEVERITIES.index(each.severity) - SEVERITIES.index(each.own_severity) for each in finding.reaches]
@@ -419,7 +421,7 @@ def policy_counts(report: Report) -> dict[str, int]:
     return {"lowered": sum(max(each) > 0 for each in moves), "raised": sum(min(each) < 0 for each in moves)}
 
 
-def counts(report: Report) -> dict[Severity, int]:
+def count_severities(report: Report) -> dict[Severity, int]:
     """The number of findings of each severity that occurs, worst first."""
     severities = [finding.severity for finding in report.findings]
     return {severity: severities.count(severity) for severity in SEVERITIES if severity in severities}

@@ -33,10 +33,10 @@ def group_findings(reaches: Iterable[Reach], old: Input, new: Input) -> tuple[Fi
     for each in reaches:
         causes.setdefault((each.rule, each.subject, each.said, each.cause), []).append(each)
     sides = SourcePositions(old), SourcePositions(new)
-    return tuple(sorted((_finding(group, *sides) for group in causes.values()), key=order))
+    return tuple(sorted((_make_finding(group, *sides) for group in causes.values()), key=order))
 
 
-def _finding(group: list[Reach], old: SourcePositions, new: SourcePositions) -> Finding:
+def _make_finding(group: list[Reach], old: SourcePositions, new: SourcePositions) -> Finding:
     """The finding of one cause.
 
     Without a subject, the content at both places identifies it, since other content may be a different change.
@@ -44,17 +44,17 @@ def _finding(group: list[Reach], old: SourcePositions, new: SourcePositions) -> 
     group = sorted(_without_duplicates(group), key=_sort_key)
     first = group[0]
     sides = ((old, first.old_at), (new, first.new_at)) if first.subject is None else ()
-    there = [text for side, at in sides for text in contents(side.value, at).values()]
+    there = [text for side, at in sides for text in collect_contents(side.get_value, at).values()]
     harms = sorted({(each.severity, each.effect, each.flow, each.breaks) for each in group})
     return Finding(
-        tuple(replace(each, fingerprint=fingerprint(*_about(each), *there)) for each in group),
+        tuple(replace(each, fingerprint=fingerprint(*_identify(each), *there)) for each in group),
         fingerprint(first.rule, first.cause, first.subject, harms, *there),
-        old.position(first.old_at),
-        new.position(first.new_at),
+        old.find_position(first.old_at),
+        new.find_position(first.new_at),
     )
 
 
-def _about(each: Reach) -> list[str | None]:
+def _identify(each: Reach) -> list[str | None]:
     """The identity of a reach: edits elsewhere do not change it, and a change for the worse does."""
     return [each.severity, each.rule, each.method, each.flow, each.location, each.subject]
 
@@ -62,11 +62,11 @@ def _about(each: Reach) -> list[str | None]:
 def _without_duplicates(group: list[Reach]) -> list[Reach]:
     """The reaches without those at a branch, `#/oneOf/0.n`, that duplicate one of the whole document, `(text).n`."""
 
-    def harm(each: Reach) -> tuple[object, ...]:
+    def rank_harm(each: Reach) -> tuple[object, ...]:
         return each.severity, each.effect, each.method, each.flow, each.breaks, each.old_at, each.new_at
 
-    document_harms = {harm(each) for each in group if "#/" not in each.location}
-    return [each for each in group if "#/" not in each.location or harm(each) not in document_harms]
+    document_harms = {rank_harm(each) for each in group if "#/" not in each.location}
+    return [each for each in group if "#/" not in each.location or rank_harm(each) not in document_harms]
 
 
 def _sort_key(each: Reach) -> tuple[int, int, bool, str, str, str]:
@@ -80,25 +80,25 @@ def fingerprint(*about: object) -> str:
     return hashlib.sha256(dumps(about, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def contents(value_at: Callable[[str], JSON], at: str) -> dict[str, JSON]:
+def collect_contents(value_at: Callable[[str], JSON], at: str) -> dict[str, JSON]:
     """The content at a place and at all places that it transitively refers to, without prose; by place, sorted."""
     values_by_place: dict[str, JSON] = {}
 
-    def below(place: str) -> list[str]:
+    def list_references(place: str) -> list[str]:
         value = without_prose(value_at(place))
         values_by_place[place] = value if place.partition("#")[2] else _without_definitions(value)
         return [urljoin(place, unquote(ref)) for ref in find_refs_anywhere(values_by_place[place])]
 
-    return {place: values_by_place[place] for place in sorted(find_reachable([at], below))}
+    return {place: values_by_place[place] for place in sorted(find_reachable([at], list_references))}
 
 
-def asserted_content(schema: JSON) -> JSON:
+def collect_assertions(schema: JSON) -> JSON:
     """The assertions of a schema: its root and the definitions that it transitively refers to, without prose.
 
     The whole schema without prose if references use more than pointers.
     """
 
-    def value_at(place: str) -> JSON:
+    def get_value(place: str) -> JSON:
         if place != "#" and not place.startswith("#/"):
             raise KeyError(place)
         value: JSON = resolve(schema, place[1:])
@@ -106,7 +106,7 @@ def asserted_content(schema: JSON) -> JSON:
 
     with suppress(KeyError):
         if is_object(schema) and not _is_addressed(schema):
-            return contents(value_at, "#")
+            return collect_contents(get_value, "#")
     rest: JSON = without_prose(schema)
     return rest
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final
 
 from acpgen.compat.check_report import describe_rules
-from acpgen.compat.findings import counts, failing
+from acpgen.compat.findings import count_severities, list_failing
 from acpgen.compat.history.timeline import Bump, Milestone, RevisionStep, Timeline
 from acpgen.diagnostics.model import Column, Diagnostic, DiagnosticReport, ReportTable
 from acpgen.errors import count_noun
@@ -29,20 +29,20 @@ _ORDER: Final = (
 )
 
 
-def history_report(timeline: Timeline, fail_on: str = "risky") -> DiagnosticReport:
+def make_report(timeline: Timeline, fail_on: str = "risky") -> DiagnosticReport:
     """A history as a report; its exit code is 1 if a step counts under `fail_on`."""
-    verdict = min(_verdicts(timeline), key=_ORDER.index, default="identical")
+    verdict = min(_list_verdicts(timeline), key=_ORDER.index, default="identical")
     return DiagnosticReport(
         command="history",
         label="History",
         title=timeline.about,
         verdict=verdict,
         sentence=f"{verdict.capitalize()}: the worst of the steps between neighbours.",
-        summary=_summary(timeline, fail_on),
-        remarks=(*timeline.notes, *([_span(timeline)] if timeline.origins else [])),
-        diagnostics=tuple(_diagnostics(timeline)),
-        tables=(_table(timeline),),
-        data=partial(history_data, timeline, fail_on),
+        summary=_summarize(timeline, fail_on),
+        remarks=(*timeline.notes, *([_describe_span(timeline)] if timeline.origins else [])),
+        diagnostics=tuple(_list_diagnostics(timeline)),
+        tables=(_make_table(timeline),),
+        data=partial(convert_history, timeline, fail_on),
         describe=describe_rules,
         code=int(timeline.fails(fail_on)),
     )
@@ -60,15 +60,15 @@ _COLUMNS: Final = (
 )
 
 
-def _table(timeline: Timeline) -> ReportTable:
+def _make_table(timeline: Timeline) -> ReportTable:
     """The table of the revisions with the result of the step to each; releases have neither day nor subject."""
     arrivals = {step.new: step for step in timeline.steps}
-    rows = [_row(each, arrivals.get(each)) for each in timeline.milestones]
+    rows = [_make_row(each, arrivals.get(each)) for each in timeline.milestones]
     count = len(_COLUMNS) if any(each.day for each in timeline.milestones) else len(_COLUMNS) - 2
     return ReportTable("Steps", _COLUMNS[:count], tuple(row[:count] for row in rows))
 
 
-def _row(milestone: Milestone, step: RevisionStep | None) -> tuple[str, ...]:
+def _make_row(milestone: Milestone, step: RevisionStep | None) -> tuple[str, ...]:
     report = None if step is None else step.report
     cells = ("", "", "") if report is None else (report.wire.backward, report.wire.forward, report.bindings)
     why = "cannot be read" if milestone.unread else "the first" if step is None else "not compared"
@@ -78,7 +78,7 @@ def _row(milestone: Milestone, step: RevisionStep | None) -> tuple[str, ...]:
     return milestone.label, verdict, *cells, version, milestone.day, f"{name}{milestone.subject}"
 
 
-def _diagnostics(timeline: Timeline) -> Iterator[Diagnostic]:
+def _list_diagnostics(timeline: Timeline) -> Iterator[Diagnostic]:
     labels = {each.name: each.label for each in timeline.milestones}
     for origin in timeline.origins:
         since = labels[origin.new]
@@ -100,10 +100,10 @@ def _diagnostics(timeline: Timeline) -> Iterator[Diagnostic]:
             yield Diagnostic("step-not-compared", "note", message, subject=step.new.label, group="Steps")
 
 
-def _summary(timeline: Timeline, fail_on: str) -> str:
+def _summarize(timeline: Timeline, fail_on: str) -> str:
     """The number of revisions, of steps by verdict, and of steps that count."""
     parts = [count_noun(len(timeline.milestones), "revision")]
-    verdicts = [*_verdicts(timeline)]
+    verdicts = [*_list_verdicts(timeline)]
     parts += [f"{verdicts.count(verdict)} {verdict}" for verdict in _ORDER if verdict in verdicts]
     counting = sum(step.counts(fail_on) for step in timeline.steps)
     count = "counts" if counting == 1 else "count"
@@ -111,13 +111,13 @@ def _summary(timeline: Timeline, fail_on: str) -> str:
     return f"{', '.join(parts)}. {steps} of {len(timeline.steps)} {count} under --fail-on {fail_on}"
 
 
-def _verdicts(timeline: Timeline) -> Iterator[str]:
+def _list_verdicts(timeline: Timeline) -> Iterator[str]:
     """Yield the verdicts of the steps, and one for each unreadable revision."""
     yield from ("cannot be read" for _ in timeline.unread)
     yield from (step.report.verdict if step.report else "not compared" for step in timeline.steps)
 
 
-def _span(timeline: Timeline) -> str:
+def _describe_span(timeline: Timeline) -> str:
     first, last = timeline.steps[0].old.label, timeline.steps[-1].new.label
     return f"The findings are what {last} does to peers of {first}, and since when."
 
@@ -132,7 +132,7 @@ def _bump(bump: Bump) -> str:
     return required_version if bump.is_enough else f"{required_version}, but made {bump.made}"
 
 
-def history_data(timeline: Timeline, fail_on: str = "risky") -> dict[str, JSON]:
+def convert_history(timeline: Timeline, fail_on: str = "risky") -> dict[str, JSON]:
     """The history as JSON."""
     return {
         "about": timeline.about,
@@ -161,6 +161,6 @@ def _step_data(each: RevisionStep, fail_on: str) -> JSON:
         **row,
         **asdict(report.wire),
         "bindings": report.bindings,
-        "counts": {str(severity): count for severity, count in counts(report).items()},
-        "failing": len(failing(report, fail_on)),
+        "counts": {str(severity): count for severity, count in count_severities(report).items()},
+        "failing": len(list_failing(report, fail_on)),
     }

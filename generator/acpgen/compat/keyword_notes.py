@@ -22,14 +22,16 @@ _NAMED: Final = 20
 """The maximum number of places with a note of their own; the others are counted."""
 
 
-def ignored_keywords(old: Input, new: Input, left_out: tuple[Iterable[Fault], Iterable[Fault]]) -> tuple[Note, ...]:
+def note_ignored_keywords(
+    old: Input, new: Input, left_out: tuple[Iterable[Fault], Iterable[Fault]]
+) -> tuple[Note, ...]:
     """A note for each keyword without effect whose value is only in one revision; `left_out` are the ignored keywords of each.
 
     A key that resembles no keyword is a foreign annotation and gets no note.
     """
     positions = SourcePositions(old), SourcePositions(new)
     before, after = (
-        {(note.at, *_content(side, note)): note for note in notes if note.kind in _MEANT}
+        {(note.at, *_make_content(side, note)): note for note in notes if note.kind in _MEANT}
         for side, notes in zip(positions, left_out, strict=True)
     )
     removed, added = _without(before, after), _without(after, before)
@@ -45,9 +47,9 @@ def ignored_keywords(old: Input, new: Input, left_out: tuple[Iterable[Fault], It
     return (*notes[:_NAMED], replace(notes[_NAMED], message=message, advice="'acpgen lint' lists them all."))
 
 
-def _content(positions: SourcePositions, note: Fault) -> tuple[str, str]:
+def _make_content(positions: SourcePositions, note: Fault) -> tuple[str, str]:
     """The content of a keyword without effect, independent of its place: the keyword and its value as JSON."""
-    around, keyword = positions.value(note.at), str(note.values["keyword"])
+    around, keyword = positions.get_value(note.at), str(note.values["keyword"])
     return keyword, dumps(around.get(keyword) if is_object(around) else None, sort_keys=True)
 
 
@@ -67,7 +69,7 @@ def _without(side: Ignored, other: Ignored) -> list[Fault]:
 
 
 def _note(how: str, positions: SourcePositions, each: Fault) -> Note:
-    position = positions.position(f"{each.at}{write_plain_pointer(str(each.values['keyword']))}")
+    position = positions.find_position(f"{each.at}{write_plain_pointer(str(each.values['keyword']))}")
     assert position is not None
     advice = "If it should have an effect, correct it and compare again. Otherwise, no action is needed."
     return Note("keyword-ignored", f"{how} without effect: {each.join_text()}", advice, position)

@@ -20,12 +20,12 @@ from acpgen.compat.findings import (
     Severity,
     SourcePosition,
     Witness,
-    opposite,
+    describe_readers,
+    find_worst,
+    get_opposite,
     order,
-    readers,
-    worst,
 )
-from acpgen.compat.fingerprints import asserted_content, fingerprint
+from acpgen.compat.fingerprints import collect_assertions, fingerprint
 from acpgen.compat.protocol.acceptance import count_unknown_formats, doubt_formats
 from acpgen.compat.source_positions import SourcePositions
 from acpgen.errors import Faults
@@ -77,11 +77,11 @@ _RULES: Final[Mapping[Revision, tuple[str, Severity, str, str]]] = {
 """The rule, severity, message and advice for values that only one schema accepts, by the revision that accepts them."""
 
 
-def language_report(old: Input, new: Input, budget: int, formats: bool) -> Report:
+def make_report(old: Input, new: Input, budget: int, formats: bool) -> Report:
     """The report on two sides as plain schemas. Raises `Faults`."""
     from schema_inclusion import FORMATS, Allowance, Comparer
 
-    both = _Documents(_document(old), _document(new))
+    both = _Documents(_make_document(old), _make_document(new))
     sides = both.old.definitions, both.new.definitions
     comparer = Comparer(
         both.old.schema,
@@ -94,7 +94,7 @@ def language_report(old: Input, new: Input, budget: int, formats: bool) -> Repor
     comparisons = {("", ""): whole}
     comparisons |= {
         places: comparer.compare(*(Schema({"$ref": as_fragment(place.removeprefix("#"))}) for place in places))
-        for places in unreferenced(*sides)
+        for places in list_unreferenced(*sides)
     }
     findings: list[Finding] = []
     for places, comparison in comparisons.items():
@@ -102,7 +102,7 @@ def language_report(old: Input, new: Input, budget: int, formats: bool) -> Repor
         if formats:
             relations = _with_doubts(relations, sides, places)
         findings += both.of_relations(relations, places)
-    findings += map(both.of_gone, removed(*sides))
+    findings += map(both.of_gone, list_removed(*sides))
     findings += both.of_unread()
     reaches = [each.first for each in findings]
     inclusion = Inclusion(backward=answer(reaches, "new"), forward=answer(reaches, "old"))
@@ -110,12 +110,14 @@ def language_report(old: Input, new: Input, budget: int, formats: bool) -> Repor
     bindings, notes = ("identical", ()) if is_equal else compare_bindings(old, new)
     if not findings and bindings != "identical":
         message = "The schemas accept the same values and are written differently, so generated code differs."
-        findings.append(both.finding(_reach("schema-restructured", "editorial", message, NO_ACTION, effect="reworded")))
+        findings.append(
+            both.make_finding(_reach("schema-restructured", "editorial", message, NO_ACTION, effect="reworded"))
+        )
     return Report(
         mode="language",
         old=old.label,
         new=new.label,
-        verdict=worst(tuple(each.severity for each in findings)),
+        verdict=find_worst(tuple(each.severity for each in findings)),
         wire=inclusion,
         language=inclusion,
         bindings=bindings,
@@ -147,14 +149,14 @@ class _Document:
     def definitions(self) -> Definitions:
         return Definitions(self.schema)
 
-    def position(self, place: str) -> SourcePosition | None:
+    def find_position(self, place: str) -> SourcePosition | None:
         """The position of a place; if several files form the schema, that of the first one."""
         documents = self.input.documents.documents
         inside = place.removeprefix("#") if len(documents) == 1 else ""
-        return SourcePositions(self.input).position(f"{documents[0].path}#{inside}")
+        return SourcePositions(self.input).find_position(f"{documents[0].path}#{inside}")
 
 
-def _document(side: Input) -> _Document:
+def _make_document(side: Input) -> _Document:
     """The schema that the files of a side form: a single file unchanged, unless it may refer to others. Raises `Faults`."""
     documents = side.documents
     foreign = choose(documents)
@@ -181,7 +183,7 @@ def _document(side: Input) -> _Document:
         except Faults:
             if not is_alone:
                 raise  # what cannot be followed in a single file is undecided
-    return document(whole, (f"{path}{place}" for place in _referenced_places(whole)))
+    return document(whole, (f"{path}{place}" for place in _list_referenced_places(whole)))
 
 
 @dataclass(frozen=True)
@@ -194,25 +196,27 @@ class _Documents:
     def of_relations(self, relations: Mapping[Revision, Relation], places: tuple[str, str]) -> Iterator[Finding]:
         """Yield findings on values that only one schema accepts, and on undecided questions; relations are by sender."""
         for sender, relation in relations.items():
-            receiver = opposite(sender)
+            receiver = get_opposite(sender)
             if relation.witness is not None:
                 value, verified = relation.witness.value, relation.witness.verified
                 witness = Witness(value, verified=verified, accepted_by=sender, refused_by=receiver)
-                breaks = readers(witness) if sender == "old" else ""
+                breaks = describe_readers(witness) if sender == "old" else ""
                 reach = _reach(*_RULES[sender], sender=sender, witness=witness, refuses=(receiver,), breaks=breaks)
-                yield self.finding(reach, places)
+                yield self.make_finding(reach, places)
             elif relation.verdict.value == "undecided":
                 message = f"Whether the {receiver} schema accepts everything that the {sender} one accepts could not be decided"
                 advice = "Simplify or correct the part that is named, or review both schemas."
-                reach = _doubt(f"{message}: {relation.reason}", advice, (receiver,), subject=f"{_UNDECIDED}-{sender}")
-                yield self.finding(reach, places)
+                reach = _make_doubt(
+                    f"{message}: {relation.reason}", advice, (receiver,), subject=f"{_UNDECIDED}-{sender}"
+                )
+                yield self.make_finding(reach, places)
 
     def of_gone(self, place: str) -> Finding:
         """The finding for a removed definition that the root does not refer to, so that there is nothing to compare it with."""
         name = split_pointer(place)[-1]
         message = f"The definition {name!r} was removed. The root does not refer to it, so who needs it is not known."
         advice = "Keep it, or accept the finding with a waiver if nobody needs it."
-        return self.finding(_doubt(message, advice, ("new",)), (place, place))
+        return self.make_finding(_make_doubt(message, advice, ("new",)), (place, place))
 
     def of_unread(self) -> Iterator[Finding]:
         """Yield the findings for members of the root that are no keywords, differ, and appear to contain schemas."""
@@ -223,20 +227,20 @@ class _Documents:
                     f"Changed, and not compared: {key!r} is not a keyword of JSON Schema, so its content is not read."
                 )
                 advice = "Name the schema itself, or review both places and waive the finding if it is harmless."
-                reach = _doubt(message, advice, ("old", "new"), subject=key, location=key)
-                yield self.finding(reach, contents=(before.get(key), after.get(key)))
+                reach = _make_doubt(message, advice, ("old", "new"), subject=key, location=key)
+                yield self.make_finding(reach, contents=(before.get(key), after.get(key)))
 
-    def finding(
+    def make_finding(
         self, reach: Reach, places: tuple[str, str] = ("", ""), contents: Sequence[JSON] | None = None
     ) -> Finding:
         """A finding with its positions and fingerprint, which by default depends on the content of both schemas."""
         schemas = self.old.schema, self.new.schema
         if contents is None:
-            contents = (places[0], *schemas) if places[0] else (*map(asserted_content, schemas),)
+            contents = (places[0], *schemas) if places[0] else (*map(collect_assertions, schemas),)
         name = split_pointer(places[0])[-1] if places[0] else ""
         own = fingerprint(reach.rule, reach.subject or reach.rule, *contents)
         reach = replace(reach, location=reach.location or name, fingerprint=own)
-        return Finding((reach,), own, old=self.old.position(places[0]), new=self.new.position(places[1]))
+        return Finding((reach,), own, old=self.old.find_position(places[0]), new=self.new.find_position(places[1]))
 
 
 def _reach(rule: str, severity: Severity, message: str, advice: str, **more: Any) -> Reach:
@@ -244,7 +248,7 @@ def _reach(rule: str, severity: Severity, message: str, advice: str, **more: Any
     return Reach(rule=rule, severity=severity, message=message, advice=advice, method=None, flow="both", **whole)
 
 
-def _doubt(message: str, advice: str, doubtful: tuple[Revision, ...], **more: str) -> Reach:
+def _make_doubt(message: str, advice: str, doubtful: tuple[Revision, ...], **more: str) -> Reach:
     return _reach(_UNDECIDED, "undecided", message, advice, doubtful=doubtful, **more)
 
 
@@ -259,12 +263,12 @@ class Definitions:
 
     def __init__(self, whole: JSON) -> None:
         self.draft = find_draft(whole, {})
-        self.places = _definitions(whole)
-        base = _address(whole)
-        bases = {place: _join(base, _address(node)) for place, node in self.places.items() if _address(node)}
+        self.places = _list_definitions(whole)
+        base = _get_id(whole)
+        bases = {place: _join(base, _get_id(node)) for place, node in self.places.items() if _get_id(node)}
         at = {base: ROOT, **{address: place for place, address in bases.items()}}
 
-        def meant(reference: str, place: str) -> str:
+        def resolve_place(reference: str, place: str) -> str:
             """The place of the definition that a reference resolves to; empty if it is not a definition."""
             address, _, fragment = _join(bases.get(place, base), reference).partition("#")
             return f"{at[address]}{unquote(fragment)}" if address in at else ""
@@ -272,10 +276,14 @@ class Definitions:
         root = {key: each for key, each in whole.items() if key not in DEFINITIONS} if is_object(whole) else whole
         self.schemas = {ROOT: root, **self.places}
         self._refers = {
-            place: [meant(each, place) for each in find_refs_anywhere(one)] for place, one in self.schemas.items()
+            place: [resolve_place(each, place) for each in find_refs_anywhere(one)]
+            for place, one in self.schemas.items()
         }
         draft = self.draft or MODERN
-        judging = {place: [meant(each, place) for each in _judging(one, draft)] for place, one in self.schemas.items()}
+        judging = {
+            place: [resolve_place(each, place) for each in _list_judging_references(one, draft)]
+            for place, one in self.schemas.items()
+        }
         self.judged_by_root = self._reach([ROOT], judging)
 
     def reach(self, start: Iterable[str]) -> set[str]:
@@ -290,16 +298,16 @@ class Definitions:
         return self.schemas.keys() & find_reachable(start, lambda place: edges.get(place, ()))
 
 
-def unreferenced(old: Definitions, new: Definitions) -> tuple[tuple[str, str], ...]:
+def list_unreferenced(old: Definitions, new: Definitions) -> tuple[tuple[str, str], ...]:
     """The pairs of places of shared definitions that a root does not refer to and that differ or refer to a differing one.
 
     Equal text differs if it is read under another draft.
     """
-    renames = _renames(old, new)
+    renames = _find_renames(old, new)
     differing = {
         one
         for one, other in renames.items()
-        if old.draft is not new.draft or one != other or _text(old.places[one]) != _text(new.places[other])
+        if old.draft is not new.draft or one != other or _serialize(old.places[one]) != _serialize(new.places[other])
     }
     touched = old.lead_to(differing | (old.places.keys() - renames.keys()))
     touched_now = new.lead_to({renames[one] for one in differing} | (new.places.keys() - set(renames.values())))
@@ -310,28 +318,29 @@ def unreferenced(old: Definitions, new: Definitions) -> tuple[tuple[str, str], .
     )
 
 
-def removed(old: Definitions, new: Definitions) -> tuple[str, ...]:
+def list_removed(old: Definitions, new: Definitions) -> tuple[str, ...]:
     """The places of definitions that only the old schema has and that neither its root nor a shared definition refers to."""
-    renames = _renames(old, new)
+    renames = _find_renames(old, new)
     reached = old.judged_by_root | old.reach(renames)
     return tuple(place for place in old.places if place not in renames and place not in reached)
 
 
-def _renames(old: Definitions, new: Definitions) -> dict[str, str]:
+def _find_renames(old: Definitions, new: Definitions) -> dict[str, str]:
     """The places in the new schema of the old definitions that both have; `definitions` and `$defs` are treated as equal."""
-    new_by_modern_place = {_modern(place): place for place in new.places if place not in old.places}
+    new_by_modern_place = {_modernize(place): place for place in new.places if place not in old.places}
     pairs = (
-        (place, place if place in new.places else new_by_modern_place.get(_modern(place), "")) for place in old.places
+        (place, place if place in new.places else new_by_modern_place.get(_modernize(place), ""))
+        for place in old.places
     )
     return {one: other for one, other in pairs if other}
 
 
-def _modern(place: str) -> str:
+def _modernize(place: str) -> str:
     """A place with `$defs` for `definitions`."""
     return write_pointer(*("$defs" if part in DEFINITIONS else part for part in split_pointer(place)))
 
 
-def _referenced_places(schema: JSON) -> frozenset[str]:
+def _list_referenced_places(schema: JSON) -> frozenset[str]:
     """The places that references transitively reach by a pointer from the root, `#/components/schemas/Thing`."""
 
     def below(part: JSON) -> list[str]:
@@ -351,7 +360,7 @@ def _is_other(schema: JSON) -> bool:
     return is_object(schema) and bool(schema) and not any(key in KEYWORDS or key.startswith("x-") for key in schema)
 
 
-def _definitions(schema: JSON) -> dict[str, JSON]:
+def _list_definitions(schema: JSON) -> dict[str, JSON]:
     """The definitions of a schema by their places, including those in groups and inside other schemas."""
     definitions: dict[str, JSON] = {}
     pending: list[tuple[tuple[str, ...], JSON]] = [((), schema)]
@@ -368,7 +377,7 @@ def _definitions(schema: JSON) -> dict[str, JSON]:
     return {place: node for place, node in definitions.items() if is_object(node) or isinstance(node, bool)}
 
 
-def _judging(schema: JSON, draft: Draft) -> Iterator[str]:
+def _list_judging_references(schema: JSON, draft: Draft) -> Iterator[str]:
     """Yield the references of a schema that affect validation, without those of its definitions."""
     pending = [schema]
     while pending:
@@ -398,11 +407,11 @@ def _join(base: str, reference: str) -> str:
         return reference
 
 
-def _address(schema: JSON) -> str:
+def _get_id(schema: JSON) -> str:
     """The `$id` (or `id`) of a schema without a trailing `#`; empty if it has none or only an anchor."""
     own = (schema.get("$id") or schema.get("id")) if is_object(schema) else None
     return own.removesuffix("#") if isinstance(own, str) and not own.startswith("#") else ""
 
 
-def _text(schema: JSON) -> str:
+def _serialize(schema: JSON) -> str:
     return dumps(schema, sort_keys=True)

@@ -46,9 +46,9 @@ from acpgen.compat.findings import (
     Revision,
     Severity,
     SourcePosition,
+    describe_readers,
+    find_worst,
     order,
-    readers,
-    worst,
 )
 from acpgen.errors import Fault, Faults, suggest_name
 from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
@@ -204,7 +204,7 @@ class Policy:
     docs: str = ""
     is_explicit: bool = False
 
-    def promised_to(self, role: str) -> Promise:
+    def get_promise(self, role: str) -> Promise:
         """The promise to receivers of a role."""
         return self.promises.get(role, self.promise)
 
@@ -219,14 +219,14 @@ def of_project(project: Config | None) -> Policy:
         return NONE
     rules: Sequence[CatalogueEntry] = ()
     if "severity" in project.compat:  # nothing else names rules, and to load them takes 0.06 s
-        from acpgen.compat.catalogue import catalogue
+        from acpgen.compat.catalogue import list_rules
 
-        rules = catalogue()
+        rules = list_rules()
     notes = [entry.id for entry in rules if entry.severities == ("note",)]
-    return policy(project.compat, display_path(project.file), [entry.id for entry in rules], notes)
+    return read_policy(project.compat, display_path(project.file), [entry.id for entry in rules], notes)
 
 
-def policy_position(project: Config | None) -> SourcePosition:
+def find_position(project: Config | None) -> SourcePosition:
     """The position of a project's policy: its first table."""
     if project is None:
         return SourcePosition("pyproject.toml", "", 1, 1)
@@ -238,7 +238,7 @@ def policy_position(project: Config | None) -> SourcePosition:
     return SourcePosition(at, "", next(line_numbers, 1), 1)
 
 
-def policy(table: Mapping[str, Any], at: str, rules: Sequence[str], notes: Sequence[str] = ()) -> Policy:
+def read_policy(table: Mapping[str, Any], at: str, rules: Sequence[str], notes: Sequence[str] = ()) -> Policy:
     """Build the policy from a table of the file `at`; `rules` are the ids of all rules, `notes` those without a severity.
 
     The structure of the table has been validated when the file was read. Raises `Faults`.
@@ -283,7 +283,7 @@ def require_roles(policy: Policy, reports: Iterable[Report], project: Config) ->
     if policy.promises.keys() <= role_names:
         return
     try:
-        role_names.update(_roles(project))
+        role_names.update(_list_roles(project))
     except Faults:
         return
     roles, faults = sorted(role_names), list[Fault]()
@@ -297,14 +297,16 @@ def require_roles(policy: Policy, reports: Iterable[Report], project: Config) ->
         raise Faults(faults)
 
 
-def _roles(project: Config) -> Iterator[str]:
+def _list_roles(project: Config) -> Iterator[str]:
     """The roles of the protocols of a project. Raises `Faults`."""
-    from acpgen.compat.compare import side
+    from acpgen.compat.compare import read_side
     from acpgen.compat.sources import open_input
 
     for name in project.protocols:
         source = project.root / project.schema / name
-        yield from side(open_input(source, methods=project.read_profile(name)), unstable=True).meaning.protocol.sides
+        yield from read_side(
+            open_input(source, methods=project.read_profile(name)), unstable=True
+        ).meaning.protocol.sides
 
 
 # --- applying it -----------------------------------------------------------------------------------------------------
@@ -320,18 +322,18 @@ def apply(report: Report, policy: Policy, today: date, at: SourcePosition) -> Re
 
     `at` is the place of the policy.
     """
-    findings = tuple(sorted((_finding(each, policy, today) for each in report.findings), key=order))
+    findings = tuple(sorted((_apply_to_finding(each, policy, today) for each in report.findings), key=order))
     is_ruled = any(each.ruled is not None for each in findings)
-    notes = (*_applied(findings, at), *_unused(report, policy, at))
+    notes = (*_note_applied(findings, at), *_note_unused(report, policy, at))
     if not notes:
         return report
     if not is_ruled:
         return replace(report, notes=(*report.notes, *notes))
-    verdict = worst(tuple(each.severity for each in findings))
+    verdict = find_worst(tuple(each.severity for each in findings))
     return replace(report, findings=findings, verdict=verdict, unruled=report.verdict, notes=(*report.notes, *notes))
 
 
-def _unused(report: Report, policy: Policy, at: SourcePosition) -> Iterator[Note]:
+def _note_unused(report: Report, policy: Policy, at: SourcePosition) -> Iterator[Note]:
     """Yield the note on the entries of a policy that match no finding, as written, with what the revisions lack."""
     reached = [(reach, (each.old, each.new)) for each in report.findings for reach in each.reaches]
     entries = [
@@ -348,7 +350,7 @@ def _unused(report: Report, policy: Policy, at: SourcePosition) -> Iterator[Note
         yield Note("policy-unused", f"{what} no finding: {'; '.join(entries)}.", advice, at)
 
 
-def _applied(findings: Iterable[Finding], at: SourcePosition) -> Iterator[Note]:
+def _note_applied(findings: Iterable[Finding], at: SourcePosition) -> Iterator[Note]:
     """Yield a note for each reason and each change of severity, with the findings that it is about."""
     names_by_change: dict[tuple[str, Severity, Severity], list[str]] = {}
     for finding in findings:
@@ -365,7 +367,7 @@ def _applied(findings: Iterable[Finding], at: SourcePosition) -> Iterator[Note]:
         yield Note("policy-applied", message, "'acpgen rules' shows the whole policy.", at)
 
 
-def _finding(finding: Finding, policy: Policy, today: date) -> Finding:
+def _apply_to_finding(finding: Finding, policy: Policy, today: date) -> Finding:
     """A finding with the policy applied to each reach, worst first."""
     reaches = [_reach(each, (finding.old, finding.new), policy, today) for each in finding.reaches]
     reaches.sort(key=lambda each: SEVERITIES.index(each.severity))
@@ -374,15 +376,15 @@ def _finding(finding: Finding, policy: Policy, today: date) -> Finding:
 
 def _reach(reach: Reach, positions: tuple[SourcePosition | None, ...], policy: Policy, today: date) -> Reach:
     """A reach with the policy applied; `breaks` is set if it makes values that only new writers send breaking."""
-    severity, reason = _said(reach, positions, policy, today) or (reach.severity, "")
+    severity, reason = _find_severity(reach, positions, policy, today) or (reach.severity, "")
     if severity == reach.severity:
         return reach
     is_breach = reach.rule == WIDENED and severity == "breaking" and reach.witness is not None
-    breaks = readers(reach.witness) if is_breach and reach.witness is not None else reach.breaks
+    breaks = describe_readers(reach.witness) if is_breach and reach.witness is not None else reach.breaks
     return replace(reach, severity=severity, ruled=PolicyDecision(reach.severity, reason), breaks=breaks)
 
 
-def _said(
+def _find_severity(
     reach: Reach, positions: tuple[SourcePosition | None, ...], policy: Policy, today: date
 ) -> tuple[Severity, str] | None:
     """The severity that a policy sets for a reach, with the reason; `None` if it sets none."""
@@ -395,10 +397,10 @@ def _said(
         return entry.severity, entry.why
     if is_promised:
         return "breaking", f"The promise is {policy.promise!r}: old readers accept what new writers send."
-    return _unpromised(reach, policy) if is_harmful else None
+    return _find_unpromised(reach, policy) if is_harmful else None
 
 
-def _unpromised(reach: Reach, policy: Policy) -> tuple[Severity, str] | None:
+def _find_unpromised(reach: Reach, policy: Policy) -> tuple[Severity, str] | None:
     """The severity of a failure in directions without a promise; `None` if one is promised.
 
     If the check does not name the sender, it may be either.
@@ -406,7 +408,7 @@ def _unpromised(reach: Reach, policy: Policy) -> tuple[Severity, str] | None:
     receiver = reach.flow.partition("-to-")[2]
     roles = [receiver] if receiver else ["", *policy.promises]
     senders = reach.senders or ("old", "new")
-    promises: set[Promise] = {policy.promised_to(role) for role in roles}
+    promises: set[Promise] = {policy.get_promise(role) for role in roles}
     if any(sender in _KEPT[promise] for sender in senders for promise in promises):
         return None
     directions = " or ".join({"old": "backward", "new": "forward"}[sender] for sender in senders)

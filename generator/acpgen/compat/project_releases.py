@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from acpgen import config
-from acpgen.compat.findings import Report, order, worst
+from acpgen.compat.findings import Report, find_worst, order
 from acpgen.config.docs_inputs import INDEX, RELEASES, parse_index
 from acpgen.errors import Faults, suggest_name
 from acpgen.input.faults import UNKNOWN_NAME
@@ -27,13 +27,13 @@ _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _NAME: Final = re.compile(r"v?[0-9][0-9A-Za-z_.+-]*")
 
 
-def versions_of(project: config.Config, new: str) -> tuple[str, ...]:
+def list_versions(project: config.Config, new: str) -> tuple[str, ...]:
     """The kept releases of NEW's protocol, oldest first; none if it is no protocol of the project. Raises `Faults`."""
-    folder = _folder(project, new)
+    folder = _find_folder(project, new)
     return () if folder is None else parse_index(read_bytes(folder / INDEX), display_path(folder / INDEX)).versions
 
 
-def _folder(project: config.Config, new: str) -> Path | None:
+def _find_folder(project: config.Config, new: str) -> Path | None:
     """The folder of the releases of NEW's protocol; NEW is its name or path, optionally at a revision."""
     name = new.rpartition(":")[2]
     schemas = (project.root / project.schema).resolve()
@@ -49,10 +49,10 @@ def release_files(project: config.Config, new: str, since: str, at: str) -> tupl
 
     Raises `Faults` if `since` is not a release; `at` is the file of this setting.
     """
-    folder = _folder(project, new)
+    folder = _find_folder(project, new)
     if folder is None:
         return ()
-    versions = versions_of(project, new)
+    versions = list_versions(project, new)
     if since and since not in versions:
         where = f"{at}: tool.acpgen.compat.transitive"
         raise Faults([UNKNOWN_NAME(at=where, kind="release", name=since, hint=suggest_name(since, versions))])
@@ -71,13 +71,15 @@ def with_releases(report: Report, releases: Sequence[Path], compare: Callable[[P
         all_findings += (each for each in harmful if each.fingerprint not in known_fingerprints)
     findings = tuple(sorted(all_findings, key=order))
     names = tuple(display_path(release) for release in releases)
-    return replace(report, findings=findings, verdict=worst(tuple(each.severity for each in findings)), earlier=names)
+    return replace(
+        report, findings=findings, verdict=find_worst(tuple(each.severity for each in findings)), earlier=names
+    )
 
 
 # --- names: Semantic Versioning 2.0.0, and dates ---------------------------------------------------------------------
 
 
-def numbers(name: str) -> tuple[int, int, int, str] | None:
+def parse_version(name: str) -> tuple[int, int, int, str] | None:
     """The three numbers of a version and its pre-release suffix; `None` for any other name."""
     match = _VERSION.fullmatch(name)
     return None if match is None else (int(match[1]), int(match[2]), int(match[3]), match[4] or "")

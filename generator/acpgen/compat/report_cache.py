@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from acpgen.compat import findings
-from acpgen.compat.compare import compare_inputs, compare_sides, side
+from acpgen.compat.compare import compare_inputs, compare_sides, read_side
 from acpgen.compat.findings import BUDGET, Mode, Report
 from acpgen.files.cache import NO_CACHE, Cache, find_or_make
 
@@ -35,7 +35,7 @@ class Comparer:
     def __call__(self, old: Input, new: Input) -> Report:
         """The report on two sides, from the cache if possible. Raises `Faults`."""
         how = self.mode, repr((self.unstable, self.budget, self.formats))
-        inputs = chain(("report", *how), _texts(old), _texts(new))
+        inputs = chain(("report", *how), _list_texts(old), _list_texts(new))
         return find_or_compare(self.cache, inputs, lambda: self.compare(old, new))
 
     def compare(self, old: Input, new: Input) -> Report:
@@ -43,8 +43,8 @@ class Comparer:
         if self.mode == "language":
             return compare_inputs(old, new, mode=self.mode, budget=self.budget, formats=self.formats)
         if id(old) not in self._known:
-            self._known[id(old)] = old, side(old, unstable=self.unstable)
-        after = side(new, unstable=self.unstable)
+            self._known[id(old)] = old, read_side(old, unstable=self.unstable)
+        after = read_side(new, unstable=self.unstable)
         return compare_sides(self._known[id(old)][1], after, budget=self.budget, formats=self.formats)
 
 
@@ -53,7 +53,7 @@ def find_or_compare(cache: Cache, inputs: Iterable[str], compare: Callable[[], M
     return find_or_make(cache, inputs, compare, lambda: _RECORDS)
 
 
-def _texts(side: Input) -> Iterator[str]:
+def _list_texts(side: Input) -> Iterator[str]:
     """Yield the inputs of a side that its report depends on: its files, their display names, and the profile."""
     yield from (side.label, side.documents.name, repr(side.methods), str(len(side.places)), *side.places)
     yield from side.documents.list_inputs()

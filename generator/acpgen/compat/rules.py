@@ -60,7 +60,7 @@ EFFECTS: Final[Mapping[RuleEffect, tuple[Effect, Severity, Severity]]] = {
 """The reported effect, the severity between peers, and the severity behind a fresh gate, by effect."""
 
 
-def severity_of(effect: RuleEffect, flow: Flow, gate: Gate) -> Severity:
+def decide_severity(effect: RuleEffect, flow: Flow, gate: Gate) -> Severity:
     """The severity of a change.
 
     Both exchanges are always checked, an old sender with a new receiver and the reverse, so the flow only decides who breaks; a part
@@ -186,36 +186,38 @@ class _Words(dict[str, Any]):
         return getattr(self.change, key) if make_word is None else make_word(self.change)
 
 
-def _raw(change: Change) -> Any:
+def _get_raw(change: Change) -> Any:
     """The name, tag or value of a member."""
     one = change.one
     return one.tag if isinstance(one, ir.Variant) else one.value if isinstance(one, ir.EnumValue) else one.name
 
 
-def _value(value: ir.JSON) -> str:
+def _write_value(value: ir.JSON) -> str:
     """A constant for display: strings in quotes, anything else as JSON."""
     return repr(value) if isinstance(value, str) else dumps(value)
 
 
-def _alternative(change: Change) -> str:
+def _describe_alternative(change: Change) -> str:
     if isinstance(change.one, ir.Array):
         inner = change.one.items
         return f"array of {inner.name}" if isinstance(inner, ir.Ref) else "array"
     return getattr(change.one, "name", None) or "object"
 
 
-def _seems(change: Change) -> str:
+def _suggest_rename(change: Change) -> str:
     """The advice for a new member that may be a renamed old one; empty without a candidate."""
     seems = change.likely
     return (
-        "" if seems is None else f"If {_raw(change)!r} was renamed to {seems!r}, declare it on {seems!r} with 'x-was'. "
+        ""
+        if seems is None
+        else f"If {_get_raw(change)!r} was renamed to {seems!r}, declare it on {seems!r} with 'x-was'. "
     )
 
 
 _WORDS: Final[Mapping[str, Callable[[Any], str]]] = {
-    "value": lambda c: _value(_raw(c)),
-    "exact_value": lambda c: repr(_raw(c)),
-    "seems": _seems,
+    "value": lambda c: _write_value(_get_raw(c)),
+    "exact_value": lambda c: repr(_get_raw(c)),
+    "seems": _suggest_rename,
     "by_keyword": lambda c: "" if c.by in ("", "properties") else f" of {c.by!r}",
     "freely": lambda c: "any object" if c.one.name == META else "anything",
     "members": lambda c: (
@@ -225,7 +227,7 @@ _WORDS: Final[Mapping[str, Callable[[Any], str]]] = {
     "formerly": lambda c: "" if c.declared is None else f" (renamed from {c.declared!r})",
     "kept": lambda c: _KEPT if c.within[0].openness == "tolerated" else "",
     "sort": lambda c: "values" if isinstance(c.within[1], Constants) else "variants",
-    "alternative": _alternative,
+    "alternative": _describe_alternative,
     "to_lenient": lambda c: "; lenient receivers read it as an omitted field" if c.name else "",
     "unless_lenient": lambda c: " unless they decode leniently" if c.name else "",
     "generated": lambda c: "" if c.declared else " Generated classes are renamed.",
@@ -254,7 +256,7 @@ _INVALID: Final = {
 }
 
 
-def _leniency(change: Change) -> str:
+def _describe_leniency(change: Change) -> str:
     """The effect of a change of leniency on a field: `'limit' is now decoded strictly; previously an invalid value was …`."""
     subject = _INVALID[change.detail]
     if change.detail == "skip_invalid_items":
@@ -267,11 +269,11 @@ def _leniency(change: Change) -> str:
     return f"{change.name!r} is now decoded leniently: {now} {instead}; previously {subject} an error."
 
 
-def _default(default: ir.Default | None) -> str:
+def _describe_default(default: ir.Default | None) -> str:
     return "unspecified" if default is None else dumps(default.value, ensure_ascii=False)
 
 
-def _undeclared(change: Change) -> str:
+def _describe_undeclared(change: Change) -> str:
     """The values that are now rejected or accepted for undeclared members."""
     now = "rejected" if change.new is None else "accepted"
     if not change.one:
@@ -295,18 +297,18 @@ def _limit(change: Any) -> str:
     return f"{must} {verb} {change.new} (previously {change.old}){more}."
 
 
-def _kinds(alternatives: Any) -> str:
+def _describe_kinds(alternatives: Any) -> str:
     """The JSON kinds of alternatives; `None` stands for every kind."""
     return "None" if ir.Anything() in alternatives else ", ".join(map(kind_of, alternatives))
 
 
-def _positions(names: tuple[str, ...]) -> str:
+def _join_positions(names: tuple[str, ...]) -> str:
     return ", ".join(map(repr, names))
 
 
-def _positions_changed(change: Change) -> str:
+def _describe_positions(change: Change) -> str:
     return (
-        f"The positions of the params are now {_positions(change.new)} (previously {_positions(change.old)}); peers of one "
+        f"The positions of the params are now {_join_positions(change.new)} (previously {_join_positions(change.old)}); peers of one "
         "revision read the values of the other as other params."
     )
 
@@ -335,13 +337,13 @@ _STRUCTURE: Final = {
 }
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def _join_names(names: tuple[str, ...]) -> str:
     more = len(names) - _MANY
     return ", ".join(map(repr, names[:_MANY])) + (f" and {more} more" if more > 0 else "")
 
 
-def _structure(change: Change) -> str:
-    names = _listed(change.new or ())
+def _describe_structure(change: Change) -> str:
+    names = _join_names(change.new or ())
     difference = "is written differently" if change.old_at and change.new_at else "is only in one revision"
     if change.detail or change.name:
         return _STRUCTURE[change.detail].format(name=change.name, written=difference, listed=names)
@@ -360,10 +362,10 @@ _WITHIN: Final[Mapping[str, Text]] = {
 """The place of a change within its pair, by kind."""
 
 _SUBJECT: Final[Mapping[str, Text | None]] = {
-    "positions": lambda c: f"{_positions(c.old)} to {_positions(c.new)}",
+    "positions": lambda c: f"{_join_positions(c.old)} to {_join_positions(c.new)}",
     "field": "{pattern}",
     "field-changed": "{old.name}",
-    "default": lambda c: "" if c.detail == "grown" else f"{_default(c.old)} {_default(c.new)}",
+    "default": lambda c: "" if c.detail == "grown" else f"{_describe_default(c.old)} {_describe_default(c.new)}",
     "null-meaning-changed": "",
     **dict.fromkeys(("null-meaning", "demand"), "{new}"),
     "leniency": "{detail} {one}",
@@ -371,13 +373,13 @@ _SUBJECT: Final[Mapping[str, Text | None]] = {
     "gate-removed": "{detail} {old}",
     "gate-changed": "{detail} {old} {new}",
     "null": "null",
-    "type": lambda c: " to ".join(_kinds(each) for each in (c.old, c.new) if each is not None),
+    "type": lambda c: " to ".join(_describe_kinds(each) for each in (c.old, c.new) if each is not None),
     "limit": lambda c: None if c.keyword == OTHER else f"{c.keyword} {c.old} {c.new}",
     **dict.fromkeys(("format", "definition-changed"), "{old} {new}"),
     "value": "{exact_value}",
     "variant-changed": "{old.tag!r}",
     "tag": "{old.tag} {new.tag}",
-    "alternative": lambda c: _alternative(c) if getattr(getattr(c.one, "items", c.one), "name", "") else None,
+    "alternative": lambda c: _describe_alternative(c) if getattr(getattr(c.one, "items", c.one), "name", "") else None,
     **dict.fromkeys(("undecided", "not-compared"), None),
     "text": "{name}",
     "structure": lambda c: " ".join((c.name, *(c.new or ()))).strip(),
@@ -423,14 +425,14 @@ def _is_beside_default(change: Any) -> bool:
     return union.default is not None and (union.openness == "closed" or change.one.tag == union.default_tag)
 
 
-def _capability(change: Change) -> str | None:
+def _get_capability(change: Change) -> str | None:
     capability: str | None = change.one.capability
     return capability
 
 
-def _gate_it(change: Change) -> str:
+def _advise_gate(change: Change) -> str:
     """The advice to gate an addition; if it already has a gate, with a new capability of the receiver."""
-    return _GATE if _capability(change) is None else _GATE_ANEW
+    return _GATE if _get_capability(change) is None else _GATE_ANEW
 
 
 # --- the table -------------------------------------------------------------------------------------------------------
@@ -440,7 +442,7 @@ def _gate_it(change: Change) -> str:
 # fmt: off
 RULES: Final[tuple[Rule, ...]] = (
     # methods
-    Rule("method-added", "method-added", "added", gate=_capability, ungated="{as_before}", mirror="method-removed",
+    Rule("method-added", "method-added", "added", gate=_get_capability, ungated="{as_before}", mirror="method-removed",
          doc="A method is new. A peer that does not know it answers a request with -32601 and ignores a notification, "
              "so nothing breaks.",
          message="The {one.kind} {one.name!r} was added.",
@@ -462,7 +464,7 @@ RULES: Final[tuple[Rule, ...]] = (
          between=(_UNASKED_OF_NEW, _UNASKED), unmirrored="a change back is a change",
          doc="A param that is sent by position has another position, or its position has another param, and a message "
              "that both revisions accept says something else. Peers that send params by name do not notice.",
-         message=_positions_changed,
+         message=_describe_positions,
          advice="Keep the order, and add new optional params at the end."),
     Rule("null-result-allowed", "null-result-added", "added", mirror="null-result-withdrawn",
          doc="A result of null now stands for the empty result (`x-null: omitted`).",
@@ -486,7 +488,7 @@ RULES: Final[tuple[Rule, ...]] = (
          message="{name!r} may no longer be part of a batch; old peers may still send it in one.",
          advice=f"Keep accepting it in batches {_KEEP}."),
     # fields
-    Rule("field-added", "field-added", "claimed", when=lambda c: _is_plain(c) and not c.pattern, gate=_capability,
+    Rule("field-added", "field-added", "claimed", when=lambda c: _is_plain(c) and not c.pattern, gate=_get_capability,
          mirror="field-removed",
          doc="An optional field is new in an object that accepts undeclared members. Old receivers ignore it. The "
              "name, which was free, is claimed: as languages the new schema is narrower, between peers nothing "
@@ -507,12 +509,12 @@ RULES: Final[tuple[Rule, ...]] = (
                  "may send anything under that name.",
          advice="Accept any value there, or put the field into its own object."),
     Rule("closed-field-added", "field-added", "unknown", sender="new",
-         when=lambda c: not c.one.required and _shut(c.within[0]), gate=_capability, ungated="",
+         when=lambda c: not c.one.required and _shut(c.within[0]), gate=_get_capability, ungated="",
          unmirrored="field-removed judges the removal, from closed objects too",
          doc="An optional field was added to an object that rejects undeclared members, so a strict old receiver "
              "rejects it.",
          message="The optional field {one.name!r} was added to a closed object; old peers reject unknown members.",
-         advice=_gate_it),
+         advice=_advise_gate),
     Rule("required-field-added", "field-added", "refused", sender="old", when=lambda c: c.one.required,
          mirror="required-field-removed",
          doc="A required field was added: messages of old senders lack it.",
@@ -582,18 +584,18 @@ RULES: Final[tuple[Rule, ...]] = (
          doc="Values are refused now for members that no schema declares, such as by `dependentRequired`. A sender "
              "sends what its schema declares, so old and new peers understand each other; whoever sends more, or "
              "checks stored documents, meets the difference.",
-         message=_undeclared, advice="Declare the members that the new constraint applies to."),
+         message=_describe_undeclared, advice="Declare the members that the new constraint applies to."),
     Rule("undeclared-widened", "undeclared-added", "added",
          doc="Values are accepted now that were refused for members which no schema declares. A sender sends what its "
              "schema declares, so old and new peers understand each other.",
-         message=_undeclared, advice="Declare these members before any peer sends them."),
+         message=_describe_undeclared, advice="Declare these members before any peer sends them."),
     # what a field means beside its type
     Rule("default-changed", "default", "otherwise", sender="old", when=lambda c: c.detail != "grown",
          unmirrored="a change back is a change",
          doc="The meaning of an omitted field has changed: two peers read the same message differently. A required "
              "field is never omitted, and lenient decoding never replaces an invalid value by its default, so a "
              "change of its default is editorial.",
-         message=lambda c: f"The default of {c.name!r} is now {_default(c.new)} (previously {_default(c.old)}).",
+         message=lambda c: f"The default of {c.name!r} is now {_describe_default(c.new)} (previously {_describe_default(c.old)}).",
          advice="Keep the default, or always send the value."),
     Rule("default-grown", "default", when=lambda c: c.detail == "grown",
          unmirrored="a default that shrinks is default-changed",
@@ -610,11 +612,11 @@ RULES: Final[tuple[Rule, ...]] = (
          message=lambda c: f"The meaning of null in {c.name!r} is {'no longer' if c.new is None else 'now'} declared."),
     Rule("leniency-added", "leniency-added", "added", mirror="leniency-withdrawn",
          doc="Receivers decode this field more leniently (`x-deserialize-…`). What is valid stays the same.",
-         message=_leniency),
+         message=_describe_leniency),
     Rule("leniency-withdrawn", "leniency-removed", "otherwise",
          doc="Receivers decode this field more strictly (`x-deserialize-…`). What is valid stays the same, so a peer "
              "that keeps to the schema is not affected.",
-         message=_leniency, advice="Document it in the release notes: peers that send invalid values now get errors."),
+         message=_describe_leniency, advice="Document it in the release notes: peers that send invalid values now get errors."),
     Rule("gate-added", "gate-added", "otherwise", between=(_UNSENT, _UNASKED_OF_NEW), mirror="gate-removed",
          doc="Something that was sent to every peer is now sent only to peers that advertise a capability. Old peers "
              "do not advertise it and no longer receive it; new peers that do not advertise it still receive it from "
@@ -690,15 +692,15 @@ RULES: Final[tuple[Rule, ...]] = (
          message="The format is now {now} (previously {before}). What it rejects could not be decided: {reason}.",
          advice=_REVIEW),
     # constants, variants, alternatives
-    Rule("value-added", "value-added", "claimed", when=lambda c: c.within[0].openness != "closed", gate=_capability,
+    Rule("value-added", "value-added", "claimed", when=lambda c: c.within[0].openness != "closed", gate=_get_capability,
          mirror="value-removed",
          doc="An open or tolerated set of constants has a new one. Old receivers keep unknown values.",
          message="The value {value} was added{formerly}{kept}."),
     Rule("closed-value-added", "value-added", "unknown", sender="new", when=lambda c: c.within[0].openness == "closed",
-         gate=_capability, ungated="", mirror="closed-value-removed",
+         gate=_get_capability, ungated="", mirror="closed-value-removed",
          doc="A closed set of constants has a new one; a strict old receiver rejects it.",
          message="The value {value} was added{formerly} to a closed set; old peers reject unknown values.",
-         advice=_gate_it),
+         advice=_advise_gate),
     Rule("value-removed", "value-removed", "lost", sender="old", when=lambda c: c.within[1].openness == "open",
          doc="A constant of an open set was removed: new receivers accept it and do not know its meaning.",
          message="The value {value} {gone}; new peers accept it but do not know its meaning.",
@@ -716,23 +718,23 @@ RULES: Final[tuple[Rule, ...]] = (
          message="Its values are still accepted but no longer have a defined meaning.",
          advice=f"Keep the constants {_KEEP}."),
     Rule("variant-added", "variant-added", "claimed",
-         when=lambda c: c.within[0].openness != "closed" and c.one.tag != c.within[0].default_tag, gate=_capability,
+         when=lambda c: c.within[0].openness != "closed" and c.one.tag != c.within[0].default_tag, gate=_get_capability,
          mirror="variant-removed",
          doc="An open or tolerated union has a new variant. Old receivers keep variants that they do not know. So it "
              "is where the branch without a tag knows values of the tag and takes others: an open enumeration has "
              "become the tag of variants.",
          message="The variant {value} was added{kept}."),
     Rule("closed-variant-added", "variant-added", "unknown", sender="new",
-         when=lambda c: c.within[0].openness == "closed" and c.within[0].default is None, gate=_capability, ungated="",
+         when=lambda c: c.within[0].openness == "closed" and c.within[0].default is None, gate=_get_capability, ungated="",
          mirror="closed-variant-removed",
          doc="A closed union has a new variant; a strict old receiver rejects it.",
-         message="The variant {value} was added to a closed union; old peers reject unknown variants.", advice=_gate_it),
+         message="The variant {value} was added to a closed union; old peers reject unknown variants.", advice=_advise_gate),
     Rule("variant-beside-default-added", "variant-added", "otherwise", sender="new", or_lost=True,
-         when=_is_beside_default, gate=_capability, ungated="", unmirrored="variant-removed judges the removal",
+         when=_is_beside_default, gate=_get_capability, ungated="", unmirrored="variant-removed judges the removal",
          doc="A tagged variant was added next to a branch without a tag: old receivers decode it as that branch, or "
              "reject it.",
          message="The variant {value} was added; old peers decode it as {within[0].default} or reject it.",
-         advice=_gate_it),
+         advice=_advise_gate),
     Rule("variant-removed", "variant-removed", "lost", sender="old", or_lost=True,
          when=lambda c: c.within[1].openness == "open" or c.within[1].default is not None,
          doc="A variant was removed and new receivers do not reject it: they keep it as unknown, or decode it as the "
@@ -823,7 +825,7 @@ RULES: Final[tuple[Rule, ...]] = (
              "definition lives. A definition that is written differently and accepts the same is named. Generated "
              "code may differ all the same. Without `--unstable`, what is marked `x-unstable` and differs is named "
              "too: it is promised to nobody.",
-         message=_structure,
+         message=_describe_structure,
          advice=lambda c: "Add '--unstable' to compare them." if c.detail == "unstable" else NO_ACTION),
     # what comes from no change: schemas that are compared as such, keywords without effect, the policy and waivers
     Rule("language-narrowed", mirror="language-widened",

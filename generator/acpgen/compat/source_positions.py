@@ -28,25 +28,33 @@ class SourcePositions:
     side: Input
     _files: dict[str, tuple[Positions, JSON]] = field(default_factory=dict[str, "tuple[Positions, JSON]"])
 
-    def position(self, at: str) -> SourcePosition | None:
+    def find_position(self, at: str) -> SourcePosition | None:
         """The position of `file#/pointer`: of the value there, or of the nearest enclosing one. `None` for an empty place."""
         if not at:
             return None
         path, _, fragment = at.partition("#")
-        positions, whole = self._file(path)
+        positions, whole = self._read_file(path)
         parts = split_pointer(fragment)
         file_parts = restore_keys(parts, whole)
-        offset, keys = positions.find_nearest(declared(file_parts, parts[len(file_parts) :], whole) or file_parts)
+        offset, keys = positions.find_nearest(
+            find_declaration(file_parts, parts[len(file_parts) :], whole) or file_parts
+        )
         place = write_plain_pointer(*keys)
         line, column = positions.locate_offset(offset)
         return SourcePosition(self.side.at(path), place, line, column, resolve(whole, place) if keys else None)
 
-    def value(self, at: str) -> JSON:
+    def get_value(self, at: str) -> JSON:
         """The value at a place, or the nearest enclosing one; the whole file for its root."""
-        position = self.position(at)
-        return None if position is None else position.value if position.pointer else self._file(at.partition("#")[0])[1]
+        position = self.find_position(at)
+        return (
+            None
+            if position is None
+            else position.value
+            if position.pointer
+            else self._read_file(at.partition("#")[0])[1]
+        )
 
-    def _file(self, path: str) -> tuple[Positions, JSON]:
+    def _read_file(self, path: str) -> tuple[Positions, JSON]:
         if path not in self._files:
             document = self.side.documents.find(path)
             self._files[path] = (
@@ -55,7 +63,7 @@ class SourcePositions:
         return self._files[path]
 
 
-def declared(prefix: tuple[str, ...], rest: tuple[str, ...], whole: JSON) -> tuple[str, ...] | None:
+def find_declaration(prefix: tuple[str, ...], rest: tuple[str, ...], whole: JSON) -> tuple[str, ...] | None:
     """The place of a property that a branch shares with the enclosing object or gets from a reference; `None` if there is none.
 
     `prefix` leads to the branch or its `properties`, `rest` from there to the property.
@@ -65,13 +73,13 @@ def declared(prefix: tuple[str, ...], rest: tuple[str, ...], whole: JSON) -> tup
     if len(rest) != 2 or rest[0] != "properties":
         return None
     while True:
-        property_place = _inside(prefix, rest[1], whole)
+        property_place = _find_inside(prefix, rest[1], whole)
         if property_place is not None or prefix[-2:-1] not in {(each,) for each in _APPLY}:
             return property_place
         prefix = prefix[:-2]
 
 
-def _inside(at: tuple[str, ...], name: str, whole: Any) -> tuple[str, ...] | None:
+def _find_inside(at: tuple[str, ...], name: str, whole: Any) -> tuple[str, ...] | None:
     """The place where a schema declares a property, either itself or by `$ref` or `allOf`."""
     visited: set[tuple[str, ...]] = set()
     pending = [at]

@@ -81,7 +81,7 @@ def open_input(
     comparable = comparable if isinstance(comparable, str) else Path(comparable)
     source = find_source(comparable)
     if profile is None and isinstance(comparable, str):
-        profile = configured_profile(comparable)
+        profile = find_configured_profile(comparable)
     return make_input(source, str(comparable), profile, checked=checked, unstable=unstable, references=references)
 
 
@@ -95,14 +95,14 @@ def make_input(
     references: References = NO_REFERENCES,
 ) -> Input:
     """The input of a source. Raises `Faults`."""
-    edition = with_references(_edition(source, unstable=unstable), references)
+    edition = with_references(_select_edition(source, unstable=unstable), references)
     return Input(label, parse(edition) if checked else parse_unchecked(edition), edition, methods)
 
 
-def configured_profile(text: str) -> Profile | None:
+def find_configured_profile(text: str) -> Profile | None:
     """The profile that the project configures for a protocol, in the working tree or at a revision. Raises `Faults`."""
     _, colon, rest = text.partition(":")
-    name, project = rest if colon else text, _project()
+    name, project = rest if colon else text, _find_project()
     profile = project.read_profile(name) if project is not None and name in project.protocols else None
     return None if profile is None else replace(profile, how="evident")
 
@@ -110,25 +110,25 @@ def configured_profile(text: str) -> Profile | None:
 def find_source(location: str | Path) -> Source:
     """Read the files of a path, of a protocol, or of either at a revision. Raises `Faults`."""
     text = str(location)
-    protocol = protocol_folder(text)
+    protocol = find_protocol_folder(text)
     if protocol is not None and protocol.exists():
         return read(protocol, name=text)
-    if isinstance(location, Path) or _exists(Path(location)):
+    if isinstance(location, Path) or _is_there(Path(location)):
         return read(Path(location))
     canonical = protocols.find(text)
     if canonical is not None:
         return read(canonical, name=text)
-    at_revision = _revision(text)
+    at_revision = _split_revision(text)
     if at_revision is None:
         raise Faults([protocols.report_unknown(text)])
     from acpgen.input.git_revisions import read_revision  # most comparisons are of files
 
     revision, rest = at_revision
-    inside = protocol_folder(rest)
+    inside = find_protocol_folder(rest)
     return read_revision(revision, ([inside] if inside is not None else []) + [Path(rest)], name=rest)
 
 
-def files_here(name: str) -> tuple[str, ...]:
+def find_files(name: str) -> tuple[str, ...]:
     """The files in the working tree that a name denotes, ignoring its revision; none if it does not exist there."""
     at_revision = _at_revision(name)
     try:
@@ -164,17 +164,17 @@ def is_new(old: str, new: str) -> bool:
 
 def _at_revision(name: str) -> tuple[str, str] | None:
     """The revision and the name at it; `None` for files in the working tree."""
-    protocol = protocol_folder(name)
-    is_here = (protocol is not None and protocol.exists()) or _exists(Path(name)) or protocols.find(name) is not None
-    return None if is_here else _revision(name)
+    protocol = find_protocol_folder(name)
+    is_here = (protocol is not None and protocol.exists()) or _is_there(Path(name)) or protocols.find(name) is not None
+    return None if is_here else _split_revision(name)
 
 
-def _revision(text: str) -> tuple[str, str] | None:
+def _split_revision(text: str) -> tuple[str, str] | None:
     revision, colon, rest = text.partition(":")
     return (revision, rest) if colon and revision and rest else None
 
 
-def _edition(source: Source, *, unstable: bool) -> Source:
+def _select_edition(source: Source, *, unstable: bool) -> Source:
     """The files of one edition if a folder contains two."""
     if not {_STABLE, _UNSTABLE} <= {path for path, _ in source.files}:
         return source
@@ -182,13 +182,13 @@ def _edition(source: Source, *, unstable: bool) -> Source:
     return replace(source, files=tuple(each for each in source.files if each[0] != left_out))
 
 
-def protocol_folder(name: str) -> Path | None:
+def find_protocol_folder(name: str) -> Path | None:
     """The project's folder of a protocol; `None` without a project, or if the name is not that of a protocol."""
-    project = _project() if config.is_protocol(name) else None
+    project = _find_project() if config.is_protocol(name) else None
     return None if project is None else project.root / project.schema / name
 
 
-def _project() -> config.Config | None:
+def _find_project() -> config.Config | None:
     """The project of the current folder; `None` if there is none or its configuration cannot be read."""
     try:
         return config.find(Path.cwd())
@@ -196,7 +196,7 @@ def _project() -> config.Config | None:
         return None
 
 
-def _exists(path: Path) -> bool:
+def _is_there(path: Path) -> bool:
     try:
         return path.exists()
     except (OSError, ValueError):

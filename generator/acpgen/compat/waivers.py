@@ -40,7 +40,7 @@ _HEADING: Final = re.compile(r"\s*\[\[\s*waiver\s*\]\].*")
 _FORM: Final = Form(Path(__file__).with_name("waivers.schema.json"), (("release", is_release),))
 
 
-def standard_file() -> Path:
+def find_waiver_file() -> Path:
     """The file of waivers beside the nearest pyproject.toml with `[tool.acpgen]`, or in the current folder; it need not exist.
 
     Raises `Faults` if that configuration cannot be read.
@@ -81,7 +81,7 @@ def waive(report: Report, waivers: Iterable[Waiver], today: date, releases: Sequ
     """
     findings = list(report.findings)
     notes = list(report.notes)
-    ends = [(how_ended(each, today, releases), each) for each in waivers]
+    ends = [(describe_end(each, today, releases), each) for each in waivers]
     for end, waiver in sorted(ends, key=lambda each: bool(each[0])):
         matches = [index for index, finding in enumerate(findings) if _matches(waiver, finding)]
         is_doubled = all(is_waived(findings[index], waiver.fingerprint) for index in matches)
@@ -109,7 +109,7 @@ def _note(waiver: Waiver, end: str, *, has_match: bool, is_doubled: bool) -> Not
     return Note(rule, sentence, advice, SourcePosition(waiver.at, "", waiver.line, 1))
 
 
-def how_ended(waiver: Waiver, today: date, releases: Sequence[str]) -> str:
+def describe_end(waiver: Waiver, today: date, releases: Sequence[str]) -> str:
     """The description of how a waiver ended; empty while it is valid. `releases` are the kept releases of the protocol."""
     if waiver.expires is not None:
         return f"expired on {waiver.end}" if waiver.expires < today else ""
@@ -142,12 +142,12 @@ def _matches(waiver: Waiver, finding: Finding) -> bool:
     return (
         waiver.rule == finding.rule
         and waiver.fingerprint in finding.fingerprints
-        and _same_place(waiver.old, finding.old)
-        and _same_place(waiver.new, finding.new)
+        and _is_same_place(waiver.old, finding.old)
+        and _is_same_place(waiver.new, finding.new)
     )
 
 
-def _same_place(waived_place: str, position: SourcePosition | None) -> bool:
+def _is_same_place(waived_place: str, position: SourcePosition | None) -> bool:
     """Whether a place is the one in a waiver; an empty one matches every place."""
     if not waived_place or position is None:
         return True
@@ -164,7 +164,7 @@ def _without_indices(pointer: str) -> str:
 # --- decisions on the command line -----------------------------------------------------------------------------------
 
 
-def decision(fingerprints: Sequence[str], reason: str | None, until: str | None, today: date) -> tuple[Waiver, ...]:
+def make_waivers(fingerprints: Sequence[str], reason: str | None, until: str | None, today: date) -> tuple[Waiver, ...]:
     """The waivers that `--waive`, `--reason` and `--until` request, without rule and places. Raises `Faults`."""
     faults: list[Fault] = []
     if not fingerprints:
@@ -201,7 +201,7 @@ def with_waivers(
     """
     before = parse_waivers(text, at)
     standing = waive(report, before, today, releases)
-    faults: list[Fault] = list(_no_end(decided[0], releases))
+    faults: list[Fault] = list(_report_bad_end(decided[0], releases))
     new_entries: list[str] = []
     for waiver in decided:
         fingerprint = waiver.fingerprint
@@ -217,7 +217,7 @@ def with_waivers(
             expected, hint = f"a finding that still counts; {at} accepts this one already", "Leave it out."
             faults.append(BAD_SETTING(at="--waive", key=fingerprint, expected=expected, hint=hint))
         else:
-            new_entries.append(_entry(waiver, matches[0], Path(at).parent))
+            new_entries.append(_write_entry(waiver, matches[0], Path(at).parent))
     if faults:
         raise Faults(faults)
     whole = "\n".join(filter(None, (text.rstrip("\n"), *new_entries))) + "\n" if new_entries else text
@@ -225,7 +225,7 @@ def with_waivers(
     return whole
 
 
-def _no_end(waiver: Waiver, releases: Sequence[str]) -> Iterator[Fault]:
+def _report_bad_end(waiver: Waiver, releases: Sequence[str]) -> Iterator[Fault]:
     """The fault of a release as the end of a waiver."""
     if waiver.expires is not None:
         return
@@ -246,7 +246,7 @@ def _require_added(text: str, at: str, before: Sequence[Waiver], count: int) -> 
     assert after[: len(before)] == tuple(before) and len(after) == len(before) + count
 
 
-def _entry(waiver: Waiver, finding: Finding, folder: Path) -> str:
+def _write_entry(waiver: Waiver, finding: Finding, folder: Path) -> str:
     """The text of a waiver for a file in this folder. Paths are relative to it, without a git revision."""
     entry: dict[str, str] = {"rule": finding.rule}
     for side, position in (("old", finding.old), ("new", finding.new)):
@@ -256,17 +256,17 @@ def _entry(waiver: Waiver, finding: Finding, folder: Path) -> str:
             entry[side] = f"{relative}#{position.pointer}"
     entry |= {"fingerprint": waiver.fingerprint, "reason": waiver.reason}
     entry |= {"until": waiver.until} if waiver.until else {}
-    lines = ["", "[[waiver]]", *(f"{key} = {_string(value)}" for key, value in entry.items())]
+    lines = ["", "[[waiver]]", *(f"{key} = {_quote(value)}" for key, value in entry.items())]
     return "\n".join([*lines, *([f"expires = {waiver.end}"] if waiver.expires is not None else [])])
 
 
-def _string(value: str) -> str:
+def _quote(value: str) -> str:
     """A string as a TOML basic string: control characters are escaped, lone surrogates become U+FFFD."""
 
-    def escaped(match: re.Match[str]) -> str:
+    def escape(match: re.Match[str]) -> str:
         return "\ufffd" if "\ud800" <= match[0] <= "\udfff" else f"\\u{ord(match[0]):04X}"
 
-    return re.sub("[\x7f-\x9f\ud800-\udfff]", escaped, dumps(value, ensure_ascii=False))
+    return re.sub("[\x7f-\x9f\ud800-\udfff]", escape, dumps(value, ensure_ascii=False))
 
 
 def _end(text: str | None) -> date | str | None:

@@ -220,5 +220,7 @@ def _write_rules(*, for_site: bool) -> list[Page]:
     about = "How versions are compared: the compatibility rules"
     every = Page(RULES, catalogue.as_markdown(linked=for_site), (*group, "All rules"), about=about)
     lint = Page(lint_rules.PAGE, lint_rules.write_page(), ("Rules", "Lint rules"), about="The rules of lint")
-    each = [Page(rule.page, catalogue.page(rule), (*group, rule.id)) for rule in catalogue.catalogue() if for_site]
+    each = [
+        Page(rule.page, catalogue.write_page(rule), (*group, rule.id)) for rule in catalogue.list_rules() if for_site
+    ]
     return [lint, every, *each]

@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from acpgen.compat.check_report import VERDICTS
-from acpgen.compat.compare import side
-from acpgen.compat.findings import worst
+from acpgen.compat.compare import read_side
+from acpgen.compat.findings import find_worst
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.sources import open_input
 from acpgen.diagnostics.markup import Markdown, write_code
@@ -83,13 +83,13 @@ def _compare_with_newest(history: History, version: Version) -> ChangelogStep:
 
     Changes in one row depend on one another: two branches that each add a change to it would not merge.
     """
-    from acpgen.compat.protocol.check.check import check, restructuring
+    from acpgen.compat.protocol.check.check import check, report_restructuring
 
-    last = side(open_input(history[-1].documents), unstable=False).meaning
+    last = read_side(open_input(history[-1].documents), unstable=False).meaning
     present = SchemaRevision(version.protocol, version.bundle)
     reaches = check(last, present).reaches
     if not reaches and last.bundle.schema != present.bundle.schema:
-        reaches = (restructuring(last, present, "", ""),)
+        reaches = (report_restructuring(last, present, "", ""),)
     return summarize(reaches, is_joined=False)
 
 
@@ -102,7 +102,7 @@ def _make_step(old: str, new: str, step: ChangelogStep, *, date: str = "", most:
         "date": date,
         "old": old,
         "new": new,
-        "verdict": VERDICTS[worst(step.severities)],
+        "verdict": VERDICTS[find_worst(step.severities)],
         "failure": step.failure,
         "severities": step.severities,
         "groups": sorted(groups.items()),

@@ -19,9 +19,9 @@ from typing import Any, Final
 
 from acpgen import ir
 from acpgen.bundle.bundle import Moved
-from acpgen.compat.diff.renames import renamed_methods
+from acpgen.compat.diff.renames import find_renamed_methods
 from acpgen.compat.findings import Reach
-from acpgen.compat.protocol.messages import Part, Route, example, message
+from acpgen.compat.protocol.messages import Part, Route, make_example, wrap_message
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.report_cache import find_or_compare
 from acpgen.diagnostics.markup import Markdown, escape_line, make_identifier, write_block
@@ -66,7 +66,7 @@ class _Guide:
     def __init__(self, old: SchemaRevision, new: SchemaRevision, findings: tuple[Reach, ...]) -> None:
         self.old, self.new, self.findings = old, new, findings
         self.relevant = [each for each in findings if each.severity != "editorial"]
-        self.names_now = renamed_methods(old, new)
+        self.names_now = find_renamed_methods(old, new)
         names = (side.protocol.name.rpartition("/")[2] for side in (old, new))
         self.first = f"migration-{'-'.join(names)}.md"
         self.methods: dict[str, dict[str, None]] = {}
@@ -221,14 +221,14 @@ def _make_example(method: ir.Method, part: Part, side: SchemaRevision, like: Sch
     if name is None:
         return None
     examples = side.bundle.definitions[name].get("examples")
-    candidate = (examples[0],) if examples else example(side, name, like)
+    candidate = (examples[0],) if examples else make_example(side, name, like)
     if candidate is None:
         return None
     (value,) = candidate
     version = side.protocol.version
     if is_object(value) and type(value.get(_VERSION)) is type(version):
         value = {**value, _VERSION: version}  # a reader copies this, and a peer of this version announces itself
-    return message(side.protocol.envelope, Route(part, method), value)
+    return wrap_message(side.protocol.envelope, Route(part, method), value)
 
 
 def _make_anchor(title: str) -> Markdown:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from acpgen import ir
-from acpgen.compat.diff.renames import renamed_definitions, renamed_methods
+from acpgen.compat.diff.renames import find_renamed_definitions, find_renamed_methods
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.diagnostics.markup import Markdown, write_code, write_prose
 from acpgen.publish.release_contents import list_members
@@ -36,7 +36,7 @@ def pair_capabilities(old: SchemaRevision, new: SchemaRevision) -> list[tuple[st
 
 def _describe_coverage(gate: str, old: SchemaRevision, new: SchemaRevision) -> str:
     """Describe a capability that the new version lacks: what the methods that needed it require there."""
-    now = renamed_methods(old, new)
+    now = find_renamed_methods(old, new)
     names = [now.get(method.name, method.name) for method in old.methods if method.capability == gate]
     remaining = [method for method in new.methods if method.name in names]
     needs = [
@@ -74,7 +74,7 @@ def _find_markers_below(
 def _list_fields(revised: SchemaRevision, name: str) -> Iterable[ir.Field]:
     """The stable fields of a record; none of another definition."""
     record = revised.definitions.get(name)
-    return revised.stable(record.fields) if isinstance(record, ir.Record) else ()
+    return revised.list_stable(record.fields) if isinstance(record, ir.Record) else ()
 
 
 def _match_capabilities(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
@@ -109,7 +109,7 @@ def _cut_tail(path: str, names: int) -> tuple[str, ...]:
 def compare_types(old: SchemaRevision, new: SchemaRevision) -> list[tuple[str, list[Markdown]]]:
     """The types that only one version has, the new ones with their members, and the renamed types."""
     before, after = _find_own_types(old), _find_own_types(new)
-    renames = renamed_definitions(old.definitions, new)
+    renames = find_renamed_definitions(old.definitions, new)
     renamed = {was: name for was, name in renames.items() if was in before and name in after}
     removed_names = [name for name in before if name not in after and name not in renamed]
     new_names = [name for name in after if name not in before and name not in renamed.values()]

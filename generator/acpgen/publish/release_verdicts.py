@@ -187,10 +187,10 @@ def evaluate(releases: Releases, recomputed: int | None = None) -> tuple[Release
 
     @cache
     def read_side(number: int) -> Any:
-        from acpgen.compat.compare import side
+        from acpgen.compat.compare import read_side
         from acpgen.compat.sources import open_input
 
-        return side(open_input(releases.releases[number].documents), unstable=False)
+        return read_side(open_input(releases.releases[number].documents), unstable=False)
 
     verdicts: list[ReleaseVerdict] = []
     for number, release in enumerate(releases.releases):

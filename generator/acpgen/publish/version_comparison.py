@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
 from acpgen import ir
-from acpgen.compat.diff.renames import renamed_definitions, successor
+from acpgen.compat.diff.renames import find_renamed_definitions, find_successor
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.diagnostics.markup import Markdown, write_code
 from acpgen.input.numbers import dumps
@@ -66,8 +66,8 @@ def match_pages(here: Version, there: Version) -> Mapping[str, tuple[str, Sequen
     ours, theirs, old, new = here.make_page_paths(), there.make_page_paths(), here.protocol, there.protocol
     matches: dict[str, tuple[str, Sequence[tuple[str, str, str]]]] = {}
     for method in old.methods:
-        earlier = (other for other in new.methods if successor(other, [method]) is not None)
-        other = successor(method, new.methods) or next(earlier, None)
+        earlier = (other for other in new.methods if find_successor(other, [method]) is not None)
+        other = find_successor(method, new.methods) or next(earlier, None)
         if other is not None:
             differences = [*_find_method_differences(old, method, new, other)]
             matches[ours.methods[method.name]] = theirs.methods[other.name], differences
@@ -82,7 +82,10 @@ def match_pages(here: Version, there: Version) -> Mapping[str, tuple[str, Sequen
 def _match_types(here: Version, there: Version) -> Mapping[str, str]:
     """Match the types of one version with those of another: by the same name, or a name that one of the two had before."""
     ours, theirs = (SchemaRevision(each.protocol, each.bundle) for each in (here, there))
-    later, earlier = renamed_definitions(ours.definitions, theirs), renamed_definitions(theirs.definitions, ours)
+    later, earlier = (
+        find_renamed_definitions(ours.definitions, theirs),
+        find_renamed_definitions(theirs.definitions, ours),
+    )
     same = {name: name for name in ours.definitions if name in theirs.definitions}
     return {**{name: was for was, name in earlier.items()}, **later, **same}
 

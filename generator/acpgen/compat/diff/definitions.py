@@ -53,13 +53,13 @@ class Walk:
             pending.extend(child for _, child in node.children)
         self._changed = None
 
-    def wire_changes(self, root: Pair, elsewhere: frozenset[Pair] = frozenset()) -> Iterator[PlacedChange]:
+    def list_wire_changes(self, root: Pair, elsewhere: frozenset[Pair] = frozenset()) -> Iterator[PlacedChange]:
         """Yield the changes of messages below a pair, nearest first.
 
         A pair of definitions, or of recursive unions with a definition, is entered by its shortest path only; any other pair by every
         path that does not already lead through it. Pairs that are reported `elsewhere` are not entered.
         """
-        changed_pairs = self._changed_pairs()
+        changed_pairs = self._find_changed_pairs()
         visited = {root}
         start = (root, (), Declaration(root), Declaration(root), frozenset[Pair]())
         pending: list[tuple[Pair, tuple[Step, ...], Declaration, Declaration, frozenset[Pair]]] = [start]
@@ -84,7 +84,7 @@ class Walk:
                 within = around if child.is_named else around | {child}
                 pending.append((child, (*steps, step), *declarations, within))
 
-    def _children(self, pair: Pair) -> list[Pair]:
+    def _list_children(self, pair: Pair) -> list[Pair]:
         return [child for _, child in self.nodes[pair].children]
 
     def is_declared(self, pair: Pair) -> bool:
@@ -93,13 +93,13 @@ class Walk:
 
     def holds(self, root: Pair, pair: Pair) -> bool:
         """Whether the types of a pair occur at or below another pair."""
-        return any((each.old, each.new) == (pair.old, pair.new) for each in find_reachable([root], self._children))
+        return any((each.old, each.new) == (pair.old, pair.new) for each in find_reachable([root], self._list_children))
 
     def is_changed(self, pair: Pair) -> bool:
         """Whether there are changes of messages at a pair or below it."""
-        return pair in self._changed_pairs()
+        return pair in self._find_changed_pairs()
 
-    def below(self, root: Pair, steps: Sequence[Step]) -> Pair | None:
+    def find_below(self, root: Pair, steps: Sequence[Step]) -> Pair | None:
         """The pair that the steps lead to from another pair, if any."""
         pair: Pair | None = root
         for step in steps:
@@ -107,29 +107,29 @@ class Walk:
             pair = next((child for each, child in children if each == step), None)
         return pair
 
-    def documentation_changes(self) -> Iterator[Change]:
+    def list_documentation_changes(self) -> Iterator[Change]:
         """Yield the changes that concern only files, each once."""
         changes = (change for node in self.nodes.values() for change in node.changes if change.is_documentation)
         yield from {(change, change.old_at, change.new_at): change for change in changes}.values()
 
-    def renames(self) -> dict[str, str]:
+    def find_renames(self) -> dict[str, str]:
         """The definitions that were renamed, with their names in the new revision."""
-        return {each.old: each.new for each in self.documentation_changes() if each.kind == "definition"}
+        return {each.old: each.new for each in self.list_documentation_changes() if each.kind == "definition"}
 
-    def shape(self, type_: ir.Type, side: Literal[0, 1]) -> Shape:
+    def get_shape(self, type_: ir.Type, side: Literal[0, 1]) -> Shape:
         """The shape of a type of one side."""
-        return self._revisions[side].shape(type_)
+        return self._revisions[side].get_shape(type_)
 
-    def names(self, side: Literal[0, 1]) -> set[str]:
+    def list_names(self, side: Literal[0, 1]) -> set[str]:
         """The definitions of one side that were compared part by part."""
         types = {pair.sides[side][0] for pair in self.nodes}
         definitions = {type_.name for type_ in types if isinstance(type_, ir.Ref)}
-        return definitions.union(*(self.shape(type_, side).names for type_ in types))
+        return definitions.union(*(self.get_shape(type_, side).names for type_ in types))
 
-    def _changed_pairs(self) -> set[Pair]:
+    def _find_changed_pairs(self) -> set[Pair]:
         """The pairs with changes of messages at them or below them."""
         if self._changed is None:
-            children = {pair: self._children(pair) for pair in self.nodes}
+            children = {pair: self._list_children(pair) for pair in self.nodes}
             nodes = self.nodes.items()
             starts = (pair for pair, node in nodes if not all(change.is_documentation for change in node.changes))
             self._changed = set(find_sources(starts, children))
@@ -140,17 +140,17 @@ class Walk:
 
 
 def _is_anything(revision: SchemaRevision, type_: ir.Type) -> bool:
-    shape = revision.shape(type_)
-    return shape.anything and not revision.residue(shape.names)
+    shape = revision.get_shape(type_)
+    return shape.anything and not revision.list_residue(shape.names)
 
 
 def compare(work: Comparison) -> None:
     """Record all differences of one pair, and the pairs inside it."""
-    _names(work)
-    work.doubt(work.before.residue(work.old.names), work.after.residue(work.new.names), work.at())
+    _diff_names(work)
+    work.add_doubt(work.before.list_residue(work.old.names), work.after.list_residue(work.new.names), work.at())
     if work.old.anything != work.new.anything:
         everything: tuple[tuple[ir.Anything, ...], ...] = ((ir.Anything(),), ())
-        work.note(_types(work, *(everything if work.old.anything else everything[::-1])))
+        work.note(_make_type_change(work, *(everything if work.old.anything else everything[::-1])))
         return
     if work.old.nullable != work.new.nullable:
         work.note(Change("null", work.old.nullable or None, work.new.nullable or None, **work.at()))
@@ -163,31 +163,31 @@ def compare(work: Comparison) -> None:
         for one, other in ((work.old, work.new), (work.new, work.old))
     )
     if removed_types or added_types:
-        work.note(_types(work, removed_types, added_types))
+        work.note(_make_type_change(work, removed_types, added_types))
 
 
-def _names(work: Comparison) -> None:
+def _diff_names(work: Comparison) -> None:
     """Record a renamed definition. The name of a pair is the outermost definition on each side."""
     old = work.pair.old.name if isinstance(work.pair.old, ir.Ref) else None
     new = work.pair.new.name if isinstance(work.pair.new, ir.Ref) else None
     if old is not None and new is not None:
         before, after = work.before.definitions[old], work.after.definitions[new]
         if old != new and new not in work.before.definitions:
-            declared = old if old in work.after.former_names(new) else None
+            declared = old if old in work.after.list_former_names(new) else None
             work.note(Change("definition", old, new, declared=declared, old_at=before.at, new_at=after.at))
         if before.doc:
-            work.description(new, before.doc, after.doc, before.at, after.at)
+            work.note_description(new, before.doc, after.doc, before.at, after.at)
 
 
-def _types(
+def _make_type_change(
     work: Comparison,
     removed_types: Sequence[Alternative | ir.Anything],
     added_types: Sequence[Alternative | ir.Anything],
 ) -> Change:
     """A change of JSON types: those that only one revision admits."""
-    now, before = ("any value" if each.anything else _kinds(each) for each in (work.new, work.old))
+    now, before = ("any value" if each.anything else _describe_kinds(each) for each in (work.new, work.old))
     if now == before:  # both admit any value
-        now, before = (f"any value, with a form for {_kinds(each)}" for each in (work.new, work.old))
+        now, before = (f"any value, with a form for {_describe_kinds(each)}" for each in (work.new, work.old))
     return Change(
         "type",
         tuple(removed_types) or None,
@@ -198,15 +198,15 @@ def _types(
 
 
 _OF_KIND: Final[Mapping[Kind, Callable[[Comparison, tuple[Alternative, ...], tuple[Alternative, ...]], None]]] = {
-    "boolean": scalars.booleans,
-    "number": scalars.scalars,
-    "string": scalars.scalars,
-    "array": unions.pairwise,
-    "object": unions.objects,
+    "boolean": scalars.diff_booleans,
+    "number": scalars.diff_scalars,
+    "string": scalars.diff_scalars,
+    "array": unions.diff_alternatives,
+    "object": unions.diff_objects,
 }
 
 
-def _kinds(shape: Shape) -> str:
+def _describe_kinds(shape: Shape) -> str:
     kinds: dict[str, list[Alternative]] = {}
     for each in shape.alternatives:
         kinds.setdefault(kind_of(each), []).append(each)

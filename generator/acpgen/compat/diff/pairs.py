@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces
-from acpgen.compat.diff.renames import Member, content_of, declared_renames, likely_renames, name_of
+from acpgen.compat.diff.renames import Member, describe_content, find_declared_renames, find_likely_renames, name_of
 from acpgen.compat.diff.shapes import Alternative
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.revision import SchemaRevision, references_in
@@ -153,10 +153,10 @@ class Comparison:
         self.comparer = comparer
         self.node = node
         self.pair = pair
-        self.old = before.shape(pair.old)
-        self.new = after.shape(pair.new)
-        self.old_at = before.place(self.old.names)
-        self.new_at = after.place(self.new.names)
+        self.old = before.get_shape(pair.old)
+        self.new = after.get_shape(pair.new)
+        self.old_at = before.locate_outermost(self.old.names)
+        self.new_at = after.locate_outermost(self.new.names)
 
     def at(self) -> ChangePlaces:
         """The places of the pair."""
@@ -166,52 +166,52 @@ class Comparison:
         """Record changes."""
         self.node.changes.extend(changes)
 
-    def doubt(self, old: Iterable[str], new: Iterable[str], at: ChangePlaces) -> None:
+    def add_doubt(self, old: Iterable[str], new: Iterable[str], at: ChangePlaces) -> None:
         """Record that keywords, or definitions that these refer to, differ in demands that cannot be compared one by one.
 
         If only definitions that they refer to differ, the change names those.
         """
         before, after = sorted(old), sorted(new)
-        names = self.referred(before) if before == after else frozenset[str]()
+        names = self.list_referred(before) if before == after else frozenset[str]()
         if names or before != after:
             self.note(Change("undecided", within=(names, names), detail=DOUBT, **at))
 
-    def referred(self, demands: Iterable[str]) -> frozenset[str]:
+    def list_referred(self, demands: Iterable[str]) -> frozenset[str]:
         """The definitions of both revisions that demands lead to and that differ."""
         start = {name for text in demands for name in references_in(text)} & self.rewritten
         inner = find_reachable(start, lambda name: self.rewritten.intersection(self.after.references.get(name, ())))
         texts, others = self.before.texts, self.after.texts
         return frozenset(each for each in inner if each in texts and each in others and texts[each] != others[each])
 
-    def child(self, step: Step, old: ir.Type, new: ir.Type, tag: str | None = None) -> None:
+    def add_child(self, step: Step, old: ir.Type, new: ir.Type, tag: str | None = None) -> None:
         """Record a pair inside this one."""
         self.node.children.append((step, Pair(old, new, tag, self.node.free)))
 
-    def members(
+    def pair_members(
         self, old: Mapping[_K, _M], new: Mapping[_K, _M], tags: Collection[str] = ()
     ) -> Iterator[tuple[_M | None, _M | None, str | None]]:
         """Yield the members of both sides in pairs, by key or declared rename, then those that only the new side has.
 
         A member that only the old side has comes with its likely new name. `tags` are the tag members of variants.
         """
-        renames = declared_renames(old, new)
+        renames = find_declared_renames(old, new)
         removed_members = [one for key, one in old.items() if key not in new and key not in renames]
         added_members = [one for key, one in new.items() if key not in old and key not in renames.values()]
-        likely = likely_renames(
-            {name_of(each): content_of(each, self.before.texts, tags) for each in removed_members},
-            {name_of(each): content_of(each, self.after.texts, tags) for each in added_members},
+        likely = find_likely_renames(
+            {name_of(each): describe_content(each, self.before.texts, tags) for each in removed_members},
+            {name_of(each): describe_content(each, self.after.texts, tags) for each in added_members},
         )
         for key, one in old.items():
             yield one, new.get(renames.get(key, key)), likely.get(name_of(one))
         yield from ((None, one, None) for one in added_members)
 
-    def gate(self, what: str, within: str, old: str | None, new: str | None, old_at: str, new_at: str) -> None:
+    def note_gate(self, what: str, within: str, old: str | None, new: str | None, old_at: str, new_at: str) -> None:
         """Record that an element requires a different capability."""
         if old != new and not (old is None and self.before.may_gate(new)):
             at: ChangePlaces = {"old_at": old_at or self.old_at, "new_at": new_at or self.new_at}
             self.note(Change("gate", old, new, name=within, detail=what, **at))
 
-    def description(self, what: str, old: str, new: str, old_at: str, new_at: str) -> None:
+    def note_description(self, what: str, old: str, new: str, old_at: str, new_at: str) -> None:
         """Record a changed description."""
         if old != new:
             self.note(Change("text", old, new, name=what, old_at=old_at or self.old_at, new_at=new_at or self.new_at))

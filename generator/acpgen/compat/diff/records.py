@@ -11,7 +11,7 @@ from acpgen.compat.changes import Change, ChangePlaces, FieldChange
 from acpgen.compat.diff.pairs import Comparison, Step
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.compat.protocol.sender_schemas import conditional_members, declares_nothing, permitted_patterns
+from acpgen.compat.protocol.sender_schemas import declares_nothing, find_conditional_members, list_permitted_patterns
 from acpgen.input.equality import is_equal
 from acpgen.meaning.samples import read_instead
 
@@ -19,13 +19,13 @@ _CLOSING: Final = frozenset({"/additionalProperties", "/unevaluatedProperties"})
 """The places in a definition of the keywords for undeclared members."""
 
 
-def record(work: Comparison, old: Objects, new: Objects) -> None:
+def diff_records(work: Comparison, old: Objects, new: Objects) -> None:
     """Compare two records: their fields, their undeclared members, and the demands of other keywords."""
     old_at, new_at = old.at or work.old_at, new.at or work.new_at
     tag = work.pair.tag
-    before = {f.name: f for f in work.before.stable(old.fields) if f.name != tag}
-    after = {f.name: f for f in work.after.stable(new.fields) if f.name != tag}
-    for one, other, likely in work.members(before, after):
+    before = {f.name: f for f in work.before.list_stable(old.fields) if f.name != tag}
+    after = {f.name: f for f in work.after.list_stable(new.fields) if f.name != tag}
+    for one, other, likely in work.pair_members(before, after):
         if one is None or other is None or one.name != other.name:
             places: ChangePlaces = {
                 "old_at": (one.at if one else "") or old_at,
@@ -33,71 +33,71 @@ def record(work: Comparison, old: Objects, new: Objects) -> None:
             }
             work.note(FieldChange("field", one, other, (old, new), likely=likely, **places))
             if one is not None and not isinstance(new.extra, ir.Anything | ir.Nothing):
-                work.child(Step("field", one.name, old_at=one.at, new_at=new_at), one.type, new.extra)
+                work.add_child(Step("field", one.name, old_at=one.at, new_at=new_at), one.type, new.extra)
             if other is not None and not isinstance(old.extra, ir.Anything | ir.Nothing):
-                work.child(Step("field", other.name, old_at=old_at, new_at=other.at), old.extra, other.type)
+                work.add_child(Step("field", other.name, old_at=old_at, new_at=other.at), old.extra, other.type)
         if one is not None and other is not None:
-            _field(work, one, other)
+            _diff_field(work, one, other)
     at: ChangePlaces = {"old_at": old_at, "new_at": new_at}
-    _others(work, old, new, at)
-    _unenforced(work, old, new, at)
+    _diff_undeclared(work, old, new, at)
+    _diff_unenforced(work, old, new, at)
 
 
-def _others(work: Comparison, old: Objects | ir.Record, new: Objects | ir.Record, at: ChangePlaces) -> None:
+def _diff_undeclared(work: Comparison, old: Objects | ir.Record, new: Objects | ir.Record, at: ChangePlaces) -> None:
     """Compare the undeclared members of a record; `at` is the place of the record."""
     shut = isinstance(old.extra, ir.Nothing), isinstance(new.extra, ir.Nothing)
     if shut[0] != shut[1]:
         open_, side = (old, work.before) if shut[1] else (new, work.after)
-        patterns = permitted_patterns(open_.name, side.stable_schemas)
+        patterns = list_permitted_patterns(open_.name, side.stable_schemas)
         one, other = (patterns, None) if shut[1] else (None, patterns)
         work.note(Change("openness", one, other, (old, new), **at))
     elif not any(shut) and (old.extra, new.extra) != (ir.Anything(), ir.Anything()):
-        work.child(Step("value", **at), old.extra, new.extra)
+        work.add_child(Step("value", **at), old.extra, new.extra)
 
 
-def _unenforced(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) -> None:
+def _diff_unenforced(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) -> None:
     """Compare keywords that the IR does not represent, and excluded constants: they are equal on both sides, or the change is undecided."""
     sides = (work.before, old), (work.after, new)
-    demands = [{place: side.demand(place) for place in objects.unenforced} for side, objects in sides]
+    demands = [{place: side.write_demand(place) for place in objects.unenforced} for side, objects in sides]
     excluded = [[repr(each) for each in objects.excluded if each[0] != work.pair.tag] for _, objects in sides]
     before, after = ([*texts.values(), *constants] for texts, constants in zip(demands, excluded, strict=True))
     bases: dict[str, set[str]] = {}
     for (side, _), texts, others in zip(sides, demands, demands[::-1], strict=True):
         for place, text in texts.items():
-            if text not in others.values() or work.referred([text]):
-                name, rest = side.owner(place)
+            if text not in others.values() or work.list_referred([text]):
+                name, rest = side.find_owner(place)
                 is_base = name not in (old.name, new.name) and all(name in each.definitions for each, _ in sides)
                 bases.setdefault(name if is_base else "", set()).add(rest)
     if bases or excluded[0] != excluded[1]:
-        _beside(work, old, new, at)
+        _diff_other_declarations(work, old, new, at)
     if excluded[0] != excluded[1]:
         bases = {}
     for base in bases.keys() - {""}:
-        _closed(work, base, bases[base], old, new)
+        _diff_closed(work, base, bases[base], old, new)
     alone = next(iter(bases)) if len(bases) == 1 else ""
-    work.doubt(before, after, _places(work, alone) if alone else at)
+    work.add_doubt(before, after, _locate_base(work, alone) if alone else at)
 
 
-def _places(work: Comparison, base: str) -> ChangePlaces:
+def _locate_base(work: Comparison, base: str) -> ChangePlaces:
     return {"old_at": work.before.definitions[base].at, "new_at": work.after.definitions[base].at}
 
 
-def _closed(work: Comparison, base: str, rests: Collection[str], old: Objects, new: Objects) -> None:
+def _diff_closed(work: Comparison, base: str, rests: Collection[str], old: Objects, new: Objects) -> None:
     """Compare what a base says about undeclared members, which applies to the records that extend it too."""
     if _CLOSING.isdisjoint(rests) or ir.Nothing() in (old.extra, new.extra):
         return
     before, after = work.before.definitions[base], work.after.definitions[base]
     if isinstance(before, ir.Record) and isinstance(after, ir.Record):
-        _others(work, before, after, _places(work, base))
+        _diff_undeclared(work, before, after, _locate_base(work, base))
 
 
-def _beside(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) -> None:
+def _diff_other_declarations(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) -> None:
     """Record members that only one side declares, by keywords other than `properties`, and that are undeclared for the other side.
 
     Where the other side declares nothing at all, its members are free, and the difference is decided by what it accepts.
     """
     sides = (old, work.before), (new, work.after)
-    members = [conditional_members(objects, side.stable_schemas, side.bundle.origins) for objects, side in sides]
+    members = [find_conditional_members(objects, side.stable_schemas, side.bundle.origins) for objects, side in sides]
     names = [
         (
             tuple({*(field.name for field in objects.fields), *(name for name, pattern in own if not pattern)}),
@@ -120,7 +120,7 @@ def _beside(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) -> N
             work.note(change(by=by, schema=schema, pattern=pattern, others=others))
 
 
-def _field(work: Comparison, old: ir.Field, new: ir.Field) -> None:
+def _diff_field(work: Comparison, old: ir.Field, new: ir.Field) -> None:
     at: ChangePlaces = {"old_at": old.at, "new_at": new.at}
     if old.required != new.required and old.name == new.name:
         work.note(Change("required", old if old.required else None, new if new.required else None, **at))
@@ -140,33 +140,33 @@ def _field(work: Comparison, old: ir.Field, new: ir.Field) -> None:
         instead = read_instead(*((new, work.after.definitions) if after else (old, work.before.definitions)))
         was, now = (None, instead) if after else (instead, None)
         work.note(Change("leniency", was, now, name=new.name, detail=keyword, **at))
-    work.gate(f"field {new.name!r}", new.name, old.capability, new.capability, old.at, new.at)
+    work.note_gate(f"field {new.name!r}", new.name, old.capability, new.capability, old.at, new.at)
     if old.required_with != new.required_with and not work.before.may_gate(new.required_with):
         work.note(Change("demand", old.required_with, new.required_with, name=new.name, **at))
-    work.description(new.name, old.doc, new.doc, old.at, new.at)
-    one, other = _lenient_null(work, old, new, at)
+    work.note_description(new.name, old.doc, new.doc, old.at, new.at)
+    one, other = _diff_lenient_null(work, old, new, at)
     former = None if old.name == new.name else old.name
-    work.child(Step("field", new.name, was=former, **at), one, other)
+    work.add_child(Step("field", new.name, was=former, **at), one, other)
 
 
 def _reads_null(field: ir.Field, side: SchemaRevision) -> bool:
     """Whether null falls back to the default: by its own declaration, or like any invalid value."""
     leniency = field.leniency
-    return leniency.default_on_null or (leniency.default_on_error and not side.shape(field.type).nullable)
+    return leniency.default_on_null or (leniency.default_on_error and not side.get_shape(field.type).nullable)
 
 
-def _lenient_null(work: Comparison, old: ir.Field, new: ir.Field, at: ChangePlaces) -> tuple[ir.Type, ir.Type]:
+def _diff_lenient_null(work: Comparison, old: ir.Field, new: ir.Field, at: ChangePlaces) -> tuple[ir.Type, ir.Type]:
     """The types of a field; null is reported here if the side that refuses it decodes it leniently."""
-    shapes = work.before.shape(old.type), work.after.shape(new.type)
+    shapes = work.before.get_shape(old.type), work.after.get_shape(new.type)
     if shapes[0].nullable != shapes[1].nullable and not any(shape.anything for shape in shapes):
         strict = new if shapes[0].nullable else old
         if not strict.required and (strict.leniency.default_on_error or strict.leniency.default_on_null):
             work.note(Change("null", shapes[0].nullable or None, shapes[1].nullable or None, name=new.name, **at))
-            return _nullable(old.type), _nullable(new.type)
+            return _make_nullable(old.type), _make_nullable(new.type)
     return old.type, new.type
 
 
-def _nullable(type_: ir.Type) -> ir.Type:
+def _make_nullable(type_: ir.Type) -> ir.Type:
     return ir.AnyOf((type_, ir.Null()))
 
 

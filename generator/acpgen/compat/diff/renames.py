@@ -19,7 +19,7 @@ Member: TypeAlias = "ir.Field | ir.Variant | ir.EnumValue"
 _K = TypeVar("_K")
 
 
-def declared_renames(before: Mapping[_K, Member], after: Mapping[_K, Member]) -> dict[_K, _K]:
+def find_declared_renames(before: Mapping[_K, Member], after: Mapping[_K, Member]) -> dict[_K, _K]:
     """The renames that `x-was` declares: from the key of the old member to the key of the new one."""
     removed_members = {key: one for key, one in before.items() if key not in after}
     renames: dict[_K, _K] = {}
@@ -54,14 +54,14 @@ ALIKE: Final = 0.7
 """The minimum similarity of the names of two members that are taken as one; 1 is equal except for case and separators."""
 
 
-def likely_renames(removed_members: Mapping[str, object], added_members: Mapping[str, object]) -> dict[str, str]:
+def find_likely_renames(removed_members: Mapping[str, object], added_members: Mapping[str, object]) -> dict[str, str]:
     """The new name of each old member that was probably renamed, by similarity of names.
 
     The members have their contents by name: only members with equal contents match. The most similar come first, each once; of equally
     similar candidates none is taken.
     """
     scored = [
-        (likeness(old, new), old, new)
+        (measure_likeness(old, new), old, new)
         for old, content in removed_members.items()
         for new, other_content in added_members.items()
         if content == other_content
@@ -74,28 +74,28 @@ def likely_renames(removed_members: Mapping[str, object], added_members: Mapping
     return renames
 
 
-def content_of(member: Member, texts: Mapping[str, str], tags: Collection[str] = ()) -> object:
+def describe_content(member: Member, texts: Mapping[str, str], tags: Collection[str] = ()) -> object:
     """The content of a member without its name; `texts` are those of the definitions, `tags` the tag members of variants."""
     match member:
         case ir.Field():
-            return _type(member.type, texts)
+            return _describe_type(member.type, texts)
         case ir.Variant():
             return _without(texts.get(member.type, member.type), tags)
         case ir.EnumValue():
             return type(member.value).__name__
 
 
-def _type(type_: ir.Type, texts: Mapping[str, str]) -> object:
+def _describe_type(type_: ir.Type, texts: Mapping[str, str]) -> object:
     """A type with the texts of its definitions instead of their names."""
     match type_:
         case ir.Ref(name):
             return texts.get(name, name)
         case ir.AnyOf(types):
-            return tuple(_type(each, texts) for each in types)
+            return tuple(_describe_type(each, texts) for each in types)
         case ir.Array(items=items):
-            return replace(type_, items=ir.Anything()), _type(items, texts)
+            return replace(type_, items=ir.Anything()), _describe_type(items, texts)
         case ir.Map(values):
-            return "map", _type(values, texts)
+            return "map", _describe_type(values, texts)
         case _:
             return type_
 
@@ -110,9 +110,9 @@ def _without(text: str, tags: Collection[str]) -> object:
     return dumps(schema, sort_keys=True)
 
 
-def likeness(old: str, new: str) -> float:
+def measure_likeness(old: str, new: str) -> float:
     """The similarity of two names, from 0 to 1; high if one contains all words of the other."""
-    one, other = _words(old), _words(new)
+    one, other = _split_words(old), _split_words(new)
     if one == other:
         return 1.0
     if one and other and (set(one) <= set(other) or set(other) <= set(one)):
@@ -120,33 +120,33 @@ def likeness(old: str, new: str) -> float:
     return SequenceMatcher(None, "".join(one), "".join(other), autojunk=False).ratio()
 
 
-def _words(name: str) -> list[str]:
+def _split_words(name: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(name)]
 
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 
 
-def successor(method: ir.Method, methods: Iterable[ir.Method]) -> ir.Method | None:
+def find_successor(method: ir.Method, methods: Iterable[ir.Method]) -> ir.Method | None:
     """The counterpart of a method: the method with the same name, or the one that declares this former name by `x-was`."""
     alike = [each for each in methods if (each.side, each.kind) == (method.side, method.kind)]
     same = next((each for each in alike if each.name == method.name), None)
     return same or next((each for each in alike if method.name in each.was), None)
 
 
-def renamed_methods(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
+def find_renamed_methods(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
     """The renamed methods, from the old name to the new one."""
-    pairs = ((method.name, successor(method, new.methods)) for method in old.methods)
+    pairs = ((method.name, find_successor(method, new.methods)) for method in old.methods)
     return {
         name: counterpart.name for name, counterpart in pairs if counterpart is not None and counterpart.name != name
     }
 
 
-def renamed_definitions(old: Collection[str], new: SchemaRevision) -> dict[str, str]:
+def find_renamed_definitions(old: Collection[str], new: SchemaRevision) -> dict[str, str]:
     """The definitions whose renames `x-was` declares, from the old name to the new one."""
     return {
         was: name
         for name in new.definitions
-        for was in new.former_names(name)
+        for was in new.list_former_names(name)
         if was in old and was not in new.definitions
     }

@@ -10,7 +10,7 @@ from acpgen.compat.changes import Change, ChangePlaces, FormatChange, LimitChang
 from acpgen.compat.diff.pairs import Comparison
 from acpgen.compat.diff.shapes import Alternative, Constants
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol.sender_schemas import Written, schema_of
+from acpgen.compat.protocol.sender_schemas import Written, write_schema
 from acpgen.errors import count_noun
 from acpgen.input.equality import make_key
 from acpgen.input.numbers import dumps
@@ -26,32 +26,32 @@ UNPROVEN: Final = "No proof and no witness: "
 """The prefix of the prover's reason for an undecided answer."""
 
 
-def scalar_limits(
+def diff_scalar_limits(
     work: Comparison, old_values: Constants | None, old_free: Free, new_values: Constants | None, new_free: Free
 ) -> Iterator[Change]:
     """Yield what one side's strings or numbers admit and the other's refuse. Two sets of known constants are not compared here."""
     at = work.at()
-    backward = _one_way(work, old_values, old_free, new_values, new_free, "old")
-    forward = _one_way(work, new_values, new_free, old_values, old_free, "new")
-    yield from together([*backward, *forward])
+    backward = _diff_one_way(work, old_values, old_free, new_values, new_free, "old")
+    forward = _diff_one_way(work, new_values, new_free, old_values, old_free, "new")
+    yield from join_changes([*backward, *forward])
     if not old_free or not new_free:
         return
     before, after = ([each for each in free if isinstance(each, ir.String)] for free in (old_free, new_free))
-    old, new = (_words(each.format for each in free) for free in (old_free, new_free))
+    old, new = (_join_words(each.format for each in free) for free in (old_free, new_free))
     if old != new:
         yield FormatChange("format", old, new, (tuple(before), tuple(after)), **at)
-    old, new = (_words(each.encoding for each in strings) for strings in (before, after))
+    old, new = (_join_words(each.encoding for each in strings) for strings in (before, after))
     if old != new:
         yield FormatChange("format", old, new, keyword="contentEncoding", **at)
 
 
-def _words(names: Iterable[str | None]) -> str | None:
+def _join_words(names: Iterable[str | None]) -> str | None:
     """The values of one keyword in several types, in words; `None` if none has it."""
     texts = sorted({name or "" for name in names})
     return " or ".join(name or "unspecified" for name in texts) if any(texts) else None
 
 
-def together(changes: Iterable[Change]) -> Iterator[Change]:
+def join_changes(changes: Iterable[Change]) -> Iterator[Change]:
     """Yield the changes of one declaration, with all its limits joined into one change."""
     all_changes = list(changes)
     limits = [each for each in all_changes if isinstance(each, LimitChange)]
@@ -60,9 +60,9 @@ def together(changes: Iterable[Change]) -> Iterator[Change]:
     yield from (each for each in all_changes if not isinstance(each, LimitChange))
 
 
-def array_limits(old: ir.Array, new: ir.Array, at: ChangePlaces) -> Iterator[Change]:
+def diff_array_limits(old: ir.Array, new: ir.Array, at: ChangePlaces) -> Iterator[Change]:
     """Yield the changed limits on the number of items and on their uniqueness."""
-    words = _items(old), _items(new)
+    words = _describe_items(old), _describe_items(new)
     sides: tuple[tuple[Revision, ir.Array, ir.Array], ...] = (("old", old, new), ("new", new, old))
     for admitted_by, loose, tight in sides:
 
@@ -83,7 +83,7 @@ def describe(free: Free) -> str:
     return " or ".join(_describe_one(each) for each in free) or "nothing"
 
 
-def _one_way(
+def _diff_one_way(
     work: Comparison,
     values: Constants | None,
     free: Free,
@@ -93,10 +93,13 @@ def _one_way(
 ) -> Iterator[Change]:
     """Yield the changes of one direction: what a sender's constants and free types admit and the receiver refuses."""
     at = work.at()
-    words = describe(free) if free else _listed(values), describe(other_free) if other_free else _listed(other_values)
+    words = (
+        describe(free) if free else _list_values(values),
+        describe(other_free) if other_free else _list_values(other_values),
+    )
     old, new = words if admitted_by == "old" else words[::-1]
     accepted_schema: Schema = (
-        {"anyOf": [schema_of(each) for each in other_free]} if other_free else _constants(other_values)
+        {"anyOf": [write_schema(each) for each in other_free]} if other_free else _write_constants(other_values)
     )
     uncovered = [each for each in free if each not in other_free]
     if len(uncovered) * len(other_free) > MOST_PAIRS:
@@ -104,9 +107,9 @@ def _one_way(
         return
     questions: list[tuple[str, Written]] = []
     if values is not None and other_values is None:
-        questions.append(("enum", _constants(values)))
+        questions.append(("enum", _write_constants(values)))
     if other_free or values is None:
-        questions += [(_keyword(each, other_free), schema_of(each)) for each in uncovered]
+        questions += [(_find_keyword(each, other_free), write_schema(each)) for each in uncovered]
     for keyword, sent_schema in questions:
         relation = work.comparer.include(sent_schema, accepted_schema)
         if relation.verdict.value == "no":
@@ -115,11 +118,11 @@ def _one_way(
             yield Change("undecided", detail=relation.reason.removeprefix(UNPROVEN).rstrip("."), **at)
 
 
-def _constants(values: Constants | None) -> Schema:
+def _write_constants(values: Constants | None) -> Schema:
     return {"enum": [] if values is None else [each.value for each in values.values]}
 
 
-def _keyword(type_: ir.Number | ir.String, other_free: Free) -> str:
+def _find_keyword(type_: ir.Number | ir.String, other_free: Free) -> str:
     """The first keyword that differs."""
     names = (
         OF_STRINGS if isinstance(type_, ir.String) else {"integer": "type", "without_fraction": "type", **OF_NUMBERS}
@@ -158,7 +161,7 @@ def _describe_one(type_: ir.Number | ir.String) -> str:
     return f"{'an' if type_.integer else 'a'} {noun}{of} {' and '.join(parts)}"
 
 
-def _items(array: ir.Array) -> str:
+def _describe_items(array: ir.Array) -> str:
     parts: list[str] = []
     if array.min_items:
         parts.append(f"at least {count_noun(array.min_items, 'item')}")
@@ -169,14 +172,14 @@ def _items(array: ir.Array) -> str:
     return " and ".join(parts) or "any number of items"
 
 
-def _listed(values: Constants | None) -> str:
+def _list_values(values: Constants | None) -> str:
     if values is None:
         return "nothing"
     texts = [repr(each) if isinstance(each, str) else dumps(each) for each in (v.value for v in values.values[:6])]
     return f"one of {', '.join(texts)}{', …' if len(values.values) > 6 else ''}"
 
 
-def booleans(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
+def diff_booleans(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
     """Compare which of true and false each side admits."""
     values = [a for a in old if isinstance(a, Constants)], [a for a in new if isinstance(a, Constants)]
     free = any(isinstance(a, ir.Boolean) for a in old), any(isinstance(a, ir.Boolean) for a in new)
@@ -192,31 +195,31 @@ def booleans(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternat
     limit_changes = [
         LimitChange("limit", *words, keyword="enum", admitted_by=by, **work.at()) for by, alone in sides if alone
     ]
-    work.note(*together(limit_changes))
+    work.note(*join_changes(limit_changes))
 
 
-def scalars(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
+def diff_scalars(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
     """Compare strings or numbers: their known constants, and the limits of the other types."""
-    old_values, new_values = _merged(old), _merged(new)
-    old_free, new_free = _free(old), _free(new)
+    old_values, new_values = _merge_constants(old), _merge_constants(new)
+    old_free, new_free = _list_free(old), _list_free(new)
     if old_values is not None and new_values is not None:
-        values(work, old_values, new_values)
+        diff_values(work, old_values, new_values)
     elif new_values is not None and old_free and new_free:
         work.note(Change("values", None, new_values, old_at=work.old_at, new_at=new_values.at))
     elif old_values is not None and new_free and old_free:
         work.note(Change("values", old_values, None, old_at=old_values.at, new_at=work.new_at))
-    work.note(*scalar_limits(work, old_values, old_free, new_values, new_free))
+    work.note(*diff_scalar_limits(work, old_values, old_free, new_values, new_free))
 
 
-def values(work: Comparison, old: Constants, new: Constants) -> None:
+def diff_values(work: Comparison, old: Constants, new: Constants) -> None:
     """Compare two sets of known constants, and how others are treated."""
     at: ChangePlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
     before = {make_key(v.value): v for v in old.values}
     after = {make_key(v.value): v for v in new.values}
-    for one, other, likely in work.members(before, after):
+    for one, other, likely in work.pair_members(before, after):
         if one is not None and other is not None and make_key(one.value) == make_key(other.value):
-            work.gate(f"value {one.value!r}", "", one.capability, other.capability, one.at, other.at)
-            work.description(f"{one.value!r}", one.doc, other.doc, one.at, other.at)
+            work.note_gate(f"value {one.value!r}", "", one.capability, other.capability, one.at, other.at)
+            work.note_description(f"{one.value!r}", one.doc, other.doc, one.at, other.at)
             continue
         if one is not None:
             name = str(other.value) if other is not None else None
@@ -230,21 +233,21 @@ def values(work: Comparison, old: Constants, new: Constants) -> None:
         work.note(Change("unknown", old.openness, new.openness, (old, new), **at))
 
 
-def _merged(alternatives: Iterable[Alternative]) -> Constants | None:
+def _merge_constants(alternatives: Iterable[Alternative]) -> Constants | None:
     """All known constants of one JSON type as a single set; open if any of the alternatives admits others."""
     groups = [each for each in alternatives if isinstance(each, Constants)]
     if not groups:
         return None
     first = groups[0]
-    if len(groups) == 1 and not _free(alternatives):
+    if len(groups) == 1 and not _list_free(alternatives):
         return first
-    free = _free(alternatives)
+    free = _list_free(alternatives)
     openness: ir.Openness = "open" if free else first.openness
     values = {make_key(v.value): v for group in reversed(groups) for v in group.values}
     return Constants(tuple(values.values()), openness, free[0] if free else None, first.name, first.at)
 
 
-def _free(alternatives: Iterable[Alternative]) -> tuple[ir.Number | ir.String, ...]:
+def _list_free(alternatives: Iterable[Alternative]) -> tuple[ir.Number | ir.String, ...]:
     """The scalar types that admit more than known constants."""
     types: list[ir.Number | ir.String] = []
     for each in alternatives:

@@ -67,7 +67,7 @@ class Shape(Struct, frozen=True):
         return tuple(alternative for alternative in self.alternatives if kind_of(alternative) == kind)
 
 
-def shape_of(type_: ir.Type, definitions: Mapping[str, ir.Definition], empty: Collection[str] = ()) -> Shape:
+def find_shape(type_: ir.Type, definitions: Mapping[str, ir.Definition], empty: Collection[str] = ()) -> Shape:
     """The shape of a type; `empty` are the definitions without values: see `without_values`."""
     work = _Resolving(definitions, empty)
     work.add(type_, "")
@@ -83,11 +83,11 @@ def without_values(definitions: Mapping[str, ir.Definition]) -> frozenset[str]:
     """The definitions that no value satisfies: records that require a field without possible values, and definitions that lead only to
     these.
     """
-    required_types = {name: _needed(definition) for name, definition in definitions.items()}
+    required_types = {name: _list_needed(definition) for name, definition in definitions.items()}
     users: dict[str, list[str]] = {}
     for name, types in required_types.items():
         for type_ in types:
-            for each in _named(type_):
+            for each in _list_named(type_):
                 users.setdefault(each, []).append(name)
     empty_names: set[str] = set()
     pending = list(definitions)
@@ -103,7 +103,7 @@ def without_values(definitions: Mapping[str, ir.Definition]) -> frozenset[str]:
     return frozenset(empty_names)
 
 
-def _needed(definition: ir.Definition) -> tuple[ir.Type, ...]:
+def _list_needed(definition: ir.Definition) -> tuple[ir.Type, ...]:
     """The types that must each have a value for the definition to have one."""
     match definition:
         case ir.Record(fields=fields):
@@ -114,12 +114,12 @@ def _needed(definition: ir.Definition) -> tuple[ir.Type, ...]:
             return ()
 
 
-def _named(type_: ir.Type) -> Iterable[str]:
+def _list_named(type_: ir.Type) -> Iterable[str]:
     match type_:
         case ir.Ref(name):
             return (name,)
         case ir.AnyOf(types):
-            return tuple(name for each in types for name in _named(each))
+            return tuple(name for each in types for name in _list_named(each))
         case _:
             return ()
 
@@ -136,7 +136,7 @@ def _is_empty(type_: ir.Type, empty: Collection[str]) -> bool:
             return False
 
 
-def type_of_object(alternative: Objects | ir.TaggedUnion) -> ir.Type:
+def get_object_type(alternative: Objects | ir.TaggedUnion) -> ir.Type:
     """The type of objects: the definition that names them, otherwise a map of their members other than fields."""
     match alternative:
         case Objects(name=name) if name is not None:
@@ -202,18 +202,20 @@ class _Resolving:
             case ir.Boolean() | ir.Number() | ir.String() | ir.Array():
                 self.found.append(type_)
             case ir.Constant(values):
-                self._constants(tuple(ir.EnumValue(value=value, at=at) for value in values), "closed", None, None, at)
+                self._add_constants(
+                    tuple(ir.EnumValue(value=value, at=at) for value in values), "closed", None, None, at
+                )
             case ir.Map(values):
                 self.found.append(Objects(None, (), values, at))
             case ir.AnyOf(types):
                 for each in types:
                     self.add(each, at)
             case ir.Ref(name):
-                self._definition(self.definitions[name])
+                self._add_definition(self.definitions[name])
             case _:
                 assert_never(type_)
 
-    def _definition(self, definition: ir.Definition) -> None:
+    def _add_definition(self, definition: ir.Definition) -> None:
         if definition.name in self.names:
             return
         self.names.append(definition.name)
@@ -229,13 +231,13 @@ class _Resolving:
                 self.found.append(definition)
             case ir.Enum():
                 base = definition.base if definition.openness == "open" else None
-                self._constants(definition.values, definition.openness, base, definition.name, definition.at)
+                self._add_constants(definition.values, definition.openness, base, definition.name, definition.at)
             case ir.Alias():
                 self.add(definition.type, definition.at)
             case _:
                 assert_never(definition)
 
-    def _constants(
+    def _add_constants(
         self, values: Iterable[ir.EnumValue], openness: ir.Openness, base: ir.Type | None, name: str | None, at: str
     ) -> None:
         groups: dict[Kind, list[ir.EnumValue]] = {}

@@ -17,19 +17,19 @@ from acpgen.compat.diff.shapes import (
     Constants,
     Objects,
     at_of,
+    get_object_type,
     kind_of,
-    type_of_object,
 )
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.input.equality import make_key
 from acpgen.meaning.discriminators import find_type
 
 
-def pairwise(
+def diff_alternatives(
     work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...], *, several: bool = False
 ) -> None:
     """Compare alternatives pair by pair; with `several`, the place has more alternatives than these."""
-    matching = pairs_of(work, old, new)
+    matching = match_alternatives(work, old, new)
     if matching is None:
         work.note(Change("undecided", detail="there are too many alternatives to compare each with each", **work.at()))
         return
@@ -37,7 +37,7 @@ def pairwise(
     several = several or len(old) > 1 or len(new) > 1
     for one, other in pairs:
         step = Step("alternative", old=one, new=other) if several else None
-        _alternative(work, one, other, step)
+        _diff_alternative(work, one, other, step)
     for alternative in removed_alternatives:
         at = at_of(alternative) or work.old_at
         work.note(Change("alternative", alternative, None, old_at=at, new_at=work.new_at))
@@ -46,22 +46,22 @@ def pairwise(
         work.note(Change("alternative", None, alternative, old_at=work.old_at, new_at=at))
 
 
-def _alternative(work: Comparison, old: Alternative, new: Alternative, step: Step | None) -> None:
+def _diff_alternative(work: Comparison, old: Alternative, new: Alternative, step: Step | None) -> None:
     match old, new:
         case (ir.Array() | ir.Tuple(), ir.Array() | ir.Tuple()) if step is not None:
-            work.child(step, old, new)
+            work.add_child(step, old, new)
         case (Objects() | ir.TaggedUnion(), Objects() | ir.TaggedUnion()) if step is not None:
-            work.child(step, type_of_object(old), type_of_object(new))
+            work.add_child(step, get_object_type(old), get_object_type(new))
         case Objects(), Objects():
-            records.record(work, old, new)
+            records.diff_records(work, old, new)
         case ir.Array(), ir.Array():
-            items = _shared_entries(old.items, new.items) if _is_by_position(work) else (old.items, new.items)
-            work.child(Step("item", old=old, new=new), *items)
-            work.note(*scalars.together(scalars.array_limits(old, new, work.at())))
+            items = _find_shared_entries(old.items, new.items) if _is_by_position(work) else (old.items, new.items)
+            work.add_child(Step("item", old=old, new=new), *items)
+            work.note(*scalars.join_changes(scalars.diff_array_limits(old, new, work.at())))
         case ir.Tuple(), ir.Tuple() if len(old.first) == len(new.first):
             entries = zip((*old.first, old.rest), (*new.first, new.rest), strict=True)
             for index, (one, other) in enumerate(entries):
-                work.child(Step("item", index, old=old, new=new), one, other)
+                work.add_child(Step("item", index, old=old, new=new), one, other)
             limits = [(each.min_items, each.max_items, each.unique) for each in (old, new)]
             if limits[0] != limits[1]:
                 work.note(Change("undecided", detail=DOUBT, **work.at()))
@@ -81,7 +81,7 @@ def _is_by_position(work: Comparison) -> bool:
     )
 
 
-def _shared_entries(old: ir.Type, new: ir.Type) -> tuple[ir.Type, ir.Type]:
+def _find_shared_entries(old: ir.Type, new: ir.Type) -> tuple[ir.Type, ir.Type]:
     """The entry types that both sides have; both types unchanged if they are equal or each side has just one of its own.
 
     An entry that only one side has does not change any other entry.
@@ -97,32 +97,32 @@ def _shared_entries(old: ir.Type, new: ir.Type) -> tuple[ir.Type, ir.Type]:
     return shared_types, shared_types
 
 
-def objects(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
+def diff_objects(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
     """Compare the objects of a place: as unions with a tag member, or as records one by one."""
     tagged = [each for each in (*old, *new) if isinstance(each, ir.TaggedUnion)]
     if not tagged:
         tag = tag_of(work, old, new)
         if tag is None:
-            pairwise(work, old, new)
+            diff_alternatives(work, old, new)
         else:
-            _apart(work, split(work.before, old, tag), split(work.after, new, tag))
+            _diff_untagged(work, split(work.before, old, tag), split(work.after, new, tag))
         return
     one = as_union(work.before, old, tagged[0].tag)
     other = as_union(work.after, new, tagged[0].tag)
     if one is not None and other is not None:
-        union(work, one, other)
+        diff_unions(work, one, other)
     elif len(old) == len(new) == 1 and isinstance(old[0], ir.TaggedUnion) and isinstance(new[0], ir.TaggedUnion):
         work.note(Change("tag", old[0], new[0], old_at=old[0].at, new_at=new[0].at))
     else:
-        _apart(work, split(work.before, old, tagged[0].tag), split(work.after, new, tagged[0].tag))
+        _diff_untagged(work, split(work.before, old, tagged[0].tag), split(work.after, new, tagged[0].tag))
 
 
-def _apart(
+def _diff_untagged(
     work: Comparison, old: tuple[ir.TaggedUnion, tuple[Objects, ...]], new: tuple[ir.TaggedUnion, tuple[Objects, ...]]
 ) -> None:
     """Compare variants with variants, and alternatives without a distinguishing tag with each other."""
-    variants(work, old[0], new[0])
-    pairwise(work, old[1], new[1], several=True)
+    diff_variants(work, old[0], new[0])
+    diff_alternatives(work, old[1], new[1], several=True)
 
 
 # --- tagged unions ---
@@ -144,37 +144,37 @@ def tag_of(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternativ
 
 
 def _is_marked(field: ir.Field, side: SchemaRevision) -> bool:
-    return any(isinstance(each, Constants) for each in side.shape(field.type).alternatives)
+    return any(isinstance(each, Constants) for each in side.get_shape(field.type).alternatives)
 
 
-def union(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None:
+def diff_unions(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None:
     """Compare two unions, each discriminated by one member."""
     at: ChangePlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
     if old.tag != new.tag:
         work.note(Change("tag", old, new, **at))
         return
-    variants(work, old, new)
+    diff_variants(work, old, new)
     if old.default is not None and new.default is not None:
-        work.child(Step("untagged"), ir.Ref(old.default), ir.Ref(new.default), new.tag)
+        work.add_child(Step("untagged"), ir.Ref(old.default), ir.Ref(new.default), new.tag)
     elif old.default is not None or new.default is not None:
         work.note(Change("untagged", old.default, new.default, (old, new), **at))
     if old.openness != new.openness:
         work.note(Change("unknown", old.openness, new.openness, (old, new), **at))
     elif old.openness == "open" and old.fallback is not None and new.fallback is not None:
-        work.child(Step("variant", EXTENSION), ir.Ref(old.fallback), ir.Ref(new.fallback), new.tag)
+        work.add_child(Step("variant", EXTENSION), ir.Ref(old.fallback), ir.Ref(new.fallback), new.tag)
 
 
-def variants(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None:
+def diff_variants(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None:
     """Compare the variants of two unions with the same tag member."""
     at: ChangePlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
     before = {make_key(v.tag): v for v in old.variants if work.before.keeps(v.unstable)}
     after = {make_key(v.tag): v for v in new.variants if work.after.keeps(v.unstable)}
     foreseen = replace(old, openness="open") if old.openness == "closed" and _foresees(work, old) else old
-    for one, other, likely in work.members(before, after, (old.tag, new.tag)):
+    for one, other, likely in work.pair_members(before, after, (old.tag, new.tag)):
         if one is None or other is None:
             places: ChangePlaces = {
-                "old_at": (_place(one, old, work.before.definitions) if one else "") or at["old_at"],
-                "new_at": (_place(other, new, work.after.definitions) if other else "") or at["new_at"],
+                "old_at": (_locate_variant(one, old, work.before.definitions) if one else "") or at["old_at"],
+                "new_at": (_locate_variant(other, new, work.after.definitions) if other else "") or at["new_at"],
             }
             within = (foreseen if one is None else old), new
             work.note(Change("variant", one, other, within, likely=likely, **places))
@@ -186,12 +186,12 @@ def variants(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None
         step = Step("variant", other.tag, was=was, tag=new.tag, old_at=one.at, new_at=other.at)
         old_type = find_type(one.type, old.tag, one.tag, work.before.definitions)
         new_type = find_type(other.type, new.tag, other.tag, work.after.definitions)
-        work.child(step, ir.Ref(old_type), ir.Ref(new_type), new.tag)
-        work.gate(f"variant {other.tag!r}", f"({other.tag})", one.capability, other.capability, one.at, other.at)
-        work.description(f"{other.tag!r}", one.doc, other.doc, one.at, other.at)
+        work.add_child(step, ir.Ref(old_type), ir.Ref(new_type), new.tag)
+        work.note_gate(f"variant {other.tag!r}", f"({other.tag})", one.capability, other.capability, one.at, other.at)
+        work.note_description(f"{other.tag!r}", one.doc, other.doc, one.at, other.at)
 
 
-def _place(variant: ir.Variant, union: ir.TaggedUnion, definitions: Mapping[str, ir.Definition]) -> str:
+def _locate_variant(variant: ir.Variant, union: ir.TaggedUnion, definitions: Mapping[str, ir.Definition]) -> str:
     """The place of a variant: its branch or, if one record represents several variants, the field with their tags."""
     record = definitions.get(variant.type)
     if not isinstance(record, ir.Record) or sum(each.type == variant.type for each in union.variants) < 2:
@@ -201,11 +201,11 @@ def _place(variant: ir.Variant, union: ir.TaggedUnion, definitions: Mapping[str,
 
 def _foresees(work: Comparison, union: ir.TaggedUnion) -> bool:
     """Whether the branch of the old side that may lack the tag has known values for it and accepts unknown ones."""
-    default = work.before.shape(ir.Ref(union.default)).of("object") if union.default else ()
+    default = work.before.get_shape(ir.Ref(union.default)).of("object") if union.default else ()
     fields = [
         field for each in default if isinstance(each, Objects) for field in each.fields if field.name == union.tag
     ]
-    shapes = [work.before.shape(field.type) for field in fields]
+    shapes = [work.before.get_shape(field.type) for field in fields]
     return any(isinstance(each, Constants) and each.openness != "closed" for one in shapes for each in one.alternatives)
 
 
@@ -243,7 +243,7 @@ def split(
             variants.extend(group)
         else:  # the constant does not tell it from another one
             names.extend(variant.type for variant in group)
-    shapes = [side.shape(ir.Ref(name)) for name in dict.fromkeys(names) if name is not None]
+    shapes = [side.get_shape(ir.Ref(name)) for name in dict.fromkeys(names) if name is not None]
     rest.extend(one for shape in shapes for one in shape.of("object") if isinstance(one, Objects))
     union = ir.TaggedUnion(
         name="",
@@ -272,7 +272,7 @@ def as_union(side: SchemaRevision, alternatives: tuple[Alternative, ...], tag: s
         if not isinstance(each, Objects) or each.name is None:
             return None
         field = next((f for f in each.fields if f.name == tag), None)
-        shape = None if field is None else side.shape(field.type)
+        shape = None if field is None else side.get_shape(field.type)
         groups = [] if shape is None else [g for g in shape.alternatives if isinstance(g, Constants)]
         for group in groups:
             variants.extend(
@@ -316,7 +316,7 @@ Matched: TypeAlias = "tuple[list[tuple[Alternative, Alternative]], list[Alternat
 """The pairs, and the alternatives that only the old or only the new revision has."""
 
 
-def pairs_of(work: Comparison, old: Sequence[Alternative], new: Sequence[Alternative]) -> Matched | None:
+def match_alternatives(work: Comparison, old: Sequence[Alternative], new: Sequence[Alternative]) -> Matched | None:
     """The corresponding alternatives of both sides, and those without a counterpart; `None` if there are too many candidate pairs."""
     if len(old) == len(new) == 1:
         return [(old[0], new[0])], [], []
@@ -330,7 +330,7 @@ def pairs_of(work: Comparison, old: Sequence[Alternative], new: Sequence[Alterna
     new_rest = set(range(len(new))).difference(matches.values())
     if len(old_rest) * len(new_rest) > MOST_PAIRS:
         return None
-    scored = ((_likeness(work, old[i], new[j]), i, j) for i in old_rest for j in sorted(new_rest))
+    scored = ((_measure_likeness(work, old[i], new[j]), i, j) for i in old_rest for j in sorted(new_rest))
     for _, i, j in sorted((each for each in scored if each[0] > 0), key=lambda each: (-each[0], each[1], each[2])):
         if i not in matches and j in new_rest:
             matches[i] = j
@@ -339,21 +339,21 @@ def pairs_of(work: Comparison, old: Sequence[Alternative], new: Sequence[Alterna
     return pairs, [old[i] for i in old_rest if i not in matches], [new[j] for j in sorted(new_rest)]
 
 
-def _likeness(work: Comparison, old: Alternative, new: Alternative) -> float:
+def _measure_likeness(work: Comparison, old: Alternative, new: Alternative) -> float:
     """The similarity of two alternatives, from 0 to 3."""
     if isinstance(old, ir.Array) and isinstance(new, ir.Array):
         if old.items == new.items:
             return 3
-        shapes = work.before.shape(old.items), work.after.shape(new.items)
+        shapes = work.before.get_shape(old.items), work.after.get_shape(new.items)
         firsts = [shape.alternatives[0] if len(shape.alternatives) == 1 else None for shape in shapes]
         if firsts[0] is not None and firsts[1] is not None and kind_of(firsts[0]) == kind_of(firsts[1]):
-            return _likeness(work, firsts[0], firsts[1]) or (0.1 if kind_of(firsts[0]) != "object" else 0)
+            return _measure_likeness(work, firsts[0], firsts[1]) or (0.1 if kind_of(firsts[0]) != "object" else 0)
         return 0.05 if shapes[0].anything == shapes[1].anything and not any(firsts) else 0
     if isinstance(old, Objects) and isinstance(new, Objects):
         if old.name is not None and new.name is not None:
             if old.name == new.name:
                 return 3
-            if old.name in work.after.former_names(new.name):
+            if old.name in work.after.list_former_names(new.name):
                 return 2.5
         names = {f.name for f in old.fields}, {f.name for f in new.fields}
         must = {f.name for f in old.fields if f.required}, {f.name for f in new.fields if f.required}

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import get_args
 
 from acpgen.compat import waivers
-from acpgen.compat.command import unknown_words
+from acpgen.compat.command import list_unknown_words
 from acpgen.compat.compare import compare_sides
 from acpgen.compat.findings import BUDGET, FailOn, Report
 from acpgen.compat.history.revision_sources import HistoryOptions, Revisions, from_git, from_paths, from_releases
-from acpgen.compat.history.timeline import Timeline, timeline
-from acpgen.compat.policy import apply, of_project, policy_position, require_roles
-from acpgen.compat.project_releases import versions_of
+from acpgen.compat.history.timeline import Timeline, make_timeline
+from acpgen.compat.policy import apply, find_position, of_project, require_roles
+from acpgen.compat.project_releases import list_versions
 from acpgen.config import find_config, find_profile
 from acpgen.diagnostics.outputs import require_apart
 from acpgen.errors import Faults
@@ -23,18 +23,18 @@ from acpgen.input.faults import BAD_SETTING, NOT_FOUND
 from acpgen.input.git_revisions import is_revision
 
 
-def history(options: HistoryOptions) -> Timeline:
+def compare_history(options: HistoryOptions) -> Timeline:
     """The history with the project's policy and waivers applied. Raises `Faults`."""
     _require_words(options)
-    revisions = _revisions(options)
-    file = options.waivers or waivers.standard_file()
+    revisions = _find_revisions(options)
+    file = options.waivers or waivers.find_waiver_file()
     waiver_list = waivers.read(file) if options.waivers is not None or file.exists() else ()
     project = find_config(Path.cwd())
     settings = None if project is None else project.file
     written_to = [each.file for each in options.destinations]
     require_apart(written_to, (*revisions.files, *options.references.values(), file, options.methods, settings))
-    versions = () if project is None else versions_of(project, options.path or options.given[-1])
-    policy, position, today = of_project(project), policy_position(project), date.today()
+    versions = () if project is None else list_versions(project, options.path or options.given[-1])
+    policy, position, today = of_project(project), find_position(project), date.today()
 
     def waive(report: Report) -> Report:
         """Apply the policy and the waivers to the report of a step, keeping only its own notes."""
@@ -42,14 +42,14 @@ def history(options: HistoryOptions) -> Timeline:
         return replace(waived_report, notes=report.notes)
 
     compare = partial(compare_sides, budget=options.budget or BUDGET, formats=policy.formats)
-    result = timeline(revisions.about, revisions.milestones, notes=revisions.notes, waive=waive, compare=compare)
+    result = make_timeline(revisions.about, revisions.milestones, notes=revisions.notes, waive=waive, compare=compare)
     if project is not None:
         require_roles(policy, [each.report for each in result.steps if each.report is not None], project)
     return result
 
 
 def _require_words(options: HistoryOptions) -> None:
-    faults = unknown_words(("--fail-on", "level", options.fail_on, get_args(FailOn)))
+    faults = list_unknown_words(("--fail-on", "level", options.fail_on, get_args(FailOn)))
     if options.limit < 1:
         faults.append(
             BAD_SETTING(at="--limit", key="the number of revisions", expected="1 or more", hint="Leave it out for 50.")
@@ -67,7 +67,7 @@ def _require_words(options: HistoryOptions) -> None:
         raise Faults(faults)
 
 
-def _revisions(options: HistoryOptions) -> Revisions:
+def _find_revisions(options: HistoryOptions) -> Revisions:
     methods = None if options.methods is None else replace(find_profile(options.methods), how="evident")
     if options.path is not None:
         return from_git(next(iter(options.given), "HEAD"), options.path, options, methods)

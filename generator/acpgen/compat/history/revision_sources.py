@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from acpgen.compat import sources
-from acpgen.compat.compare import side
+from acpgen.compat.compare import read_side
 from acpgen.compat.history.timeline import Milestone
 from acpgen.compat.sources import Input
 from acpgen.config import docs_inputs, protocols
@@ -45,11 +45,11 @@ class HistoryOptions:
     def read(self, milestone: Milestone, open_: Callable[[], Input]) -> Milestone:
         """A milestone with its schema, or with the reasons why it cannot be read."""
         try:
-            return replace(milestone, side=side(open_(), unstable=self.unstable))
+            return replace(milestone, side=read_side(open_(), unstable=self.unstable))
         except Faults as faults:
             return replace(milestone, unread=tuple(dict.fromkeys(map(str, faults.faults))))
 
-    def input_of(self, source: Source, label: str, profile: Profile | None) -> Input:
+    def read_input(self, source: Source, label: str, profile: Profile | None) -> Input:
         """The input of a source. Raises `Faults`."""
         return sources.make_input(source, label, profile, unstable=self.unstable, references=self.references)
 
@@ -78,13 +78,17 @@ def from_paths(arguments: Sequence[str], options: HistoryOptions, methods: Profi
     labels = [name if names.count(name) == 1 else f"{name} ({number})" for number, name in enumerate(names, 1)]
     milestones = tuple(
         options.read(
-            Milestone(label), partial(options.input_of, source, name, methods or sources.configured_profile(name))
+            Milestone(label),
+            partial(options.read_input, source, name, methods or sources.find_configured_profile(name)),
         )
         for label, (name, source) in zip(labels, located_sources, strict=True)
     )
-    files = tuple(path for each in arguments for path in sources.files_here(each))
+    files = tuple(path for each in arguments for path in sources.find_files(each))
     return Revisions(
-        f"{arguments[0]} … {arguments[-1]}", milestones, _omission_note(len(arguments) - options.limit, "older"), files
+        f"{arguments[0]} … {arguments[-1]}",
+        milestones,
+        _describe_omission(len(arguments) - options.limit, "older"),
+        files,
     )
 
 
@@ -96,7 +100,7 @@ def from_releases(protocol: str, options: HistoryOptions, methods: Profile | Non
     release_index = docs_inputs.parse_material(docs_inputs.read(folder, [protocol])).releases.get(protocol)
     if release_index is None or not release_index.releases:
         return None
-    profile = methods or sources.configured_profile(protocol)
+    profile = methods or sources.find_configured_profile(protocol)
     milestones = tuple(
         options.read(
             Milestone(each.version, tags=(each.title,) if each.title else ()),
@@ -104,8 +108,10 @@ def from_releases(protocol: str, options: HistoryOptions, methods: Profile | Non
         )
         for each in release_index.releases[-options.limit :]
     )
-    files = (*sources.files_here(protocol), *map(str, (folder / docs_inputs.RELEASES / protocol).iterdir()))
-    return Revisions(protocol, milestones, _omission_note(len(release_index.releases) - options.limit, "older"), files)
+    files = (*sources.find_files(protocol), *map(str, (folder / docs_inputs.RELEASES / protocol).iterdir()))
+    return Revisions(
+        protocol, milestones, _describe_omission(len(release_index.releases) - options.limit, "older"), files
+    )
 
 
 def from_git(revision: str, path: str, options: HistoryOptions, methods: Profile | None) -> Revisions:
@@ -115,7 +121,7 @@ def from_git(revision: str, path: str, options: HistoryOptions, methods: Profile
     """
     base, dots, tip = revision.rpartition("..")
     tip = (tip or "HEAD") if dots else revision
-    inside = sources.protocol_folder(path)
+    inside = sources.find_protocol_folder(path)
     place = git_revisions.locate(tip, ([inside] if inside is not None else []) + [Path(path)])
     contents = git_revisions.Contents(tip)
     beside = contents.find_referenced_files(place)
@@ -133,22 +139,22 @@ def from_git(revision: str, path: str, options: HistoryOptions, methods: Profile
     notes = [f"{move.commit.name} moved the schema from {move.old} to {move.new}." for move in moves]
     notes += [f"Merges count as one step each, whatever they brought: {merges} here."] if merges else []
     notes += ["This clone is shallow: what came before is not here."] if log.is_shallow else []
-    notes += _omission_note(len(log.commits) - len(commits), "earlier")
+    notes += _describe_omission(len(log.commits) - len(commits), "earlier")
     if beside:
         notes.append(f"Changes of the files that the schema refers to count: {', '.join(beside)}.")
-    profile = methods or sources.configured_profile(path)
+    profile = methods or sources.find_configured_profile(path)
 
     def read(commit: git_revisions.Commit) -> Input:
         location = git_revisions.Location(commit.identity, commit.path)
         source = contents.read_source(location, name=path, label=commit.name)
-        return options.input_of(source, f"{commit.name}:{path}", profile)
+        return options.read_input(source, f"{commit.name}:{path}", profile)
 
     milestones = tuple(
         options.read(Milestone(each.name, each.subject, each.day, each.tags), partial(read, each)) for each in commits
     )
-    return Revisions(f"{revision} -- {path}", milestones, tuple(notes), sources.files_here(path))
+    return Revisions(f"{revision} -- {path}", milestones, tuple(notes), sources.find_files(path))
 
 
-def _omission_note(count: int, which: str) -> tuple[str, ...]:
+def _describe_omission(count: int, which: str) -> tuple[str, ...]:
     were = f"{count_noun(count, f'{which} revision')} {'was' if count == 1 else 'were'}"
     return (f"{were} left out by --limit, --since or a range.",) if count > 0 else ()

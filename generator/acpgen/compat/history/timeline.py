@@ -12,8 +12,8 @@ from itertools import pairwise
 from typing import Final, Literal, TypeAlias
 
 from acpgen.compat.compare import Side, compare_sides
-from acpgen.compat.findings import SEVERITIES, Finding, Report, Severity, Verdict, failing
-from acpgen.compat.project_releases import numbers
+from acpgen.compat.findings import SEVERITIES, Finding, Report, Severity, Verdict, list_failing
+from acpgen.compat.project_releases import parse_version
 from acpgen.errors import Faults
 
 Size: TypeAlias = Literal["none", "patch", "minor", "major"]
@@ -81,7 +81,7 @@ class RevisionStep:
 
     def counts(self, fail_on: str) -> bool:
         """Whether the step has findings that count under `--fail-on`."""
-        return fail_on != "never" if self.report is None else bool(failing(self.report, fail_on))
+        return fail_on != "never" if self.report is None else bool(list_failing(self.report, fail_on))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class Timeline:
         return fail_on != "never" and (bool(self.unread) or any(each.counts(fail_on) for each in self.steps))
 
 
-def timeline(
+def make_timeline(
     about: str,
     milestones: Sequence[Milestone],
     *,
@@ -150,7 +150,7 @@ def timeline(
         judged = None if isinstance(step_report, Faults) else waive(step_report)
         verdict = None if judged is None else judged.verdict
         steps.append(RevisionStep(old, new, judged, bump(verdict, old, new), str(step_report) if is_failure else ""))
-    origins = _origins(spans, [each for each, _ in readable])
+    origins = _find_origins(spans, [each for each, _ in readable])
     return Timeline(about, tuple(milestones), tuple(steps), origins, tuple(notes))
 
 
@@ -179,7 +179,7 @@ _BELOW_ONE: Final[Mapping[Size, Size]] = {"major": "minor", "minor": "patch", "p
 def bump(verdict: Verdict | None, old: Milestone, new: Milestone) -> Bump:
     """The version bump that a verdict requires, `None` without a verdict, and the actual one between two revisions."""
     required_size = None if verdict is None else _NEEDED[verdict]
-    before, after = _version(old), _version(new)
+    before, after = _find_version(old), _find_version(new)
     if before is None or after is None:
         return Bump(required_size)
     below_one = before[0] == 0 and after[0] == 0
@@ -192,9 +192,11 @@ def bump(verdict: Verdict | None, old: Milestone, new: Milestone) -> Bump:
     return Bump(required_size, actual_size, below_one, bool(after[3]))
 
 
-def _version(milestone: Milestone) -> tuple[int, int, int, str] | None:
+def _find_version(milestone: Milestone) -> tuple[int, int, int, str] | None:
     """The version in the first tag that is one, else in the name; `None` if there is none."""
-    return next((version for text in (*milestone.tags, milestone.name) if (version := numbers(text)) is not None), None)
+    return next(
+        (version for text in (*milestone.tags, milestone.name) if (version := parse_version(text)) is not None), None
+    )
 
 
 # --- since when ------------------------------------------------------------------------------------------------------
@@ -207,7 +209,7 @@ _RENAMED: Final = {
 """The rule for a rename, by the rule for a removal: both take the old name from peers that know only this one."""
 
 
-def _origins(spans: Sequence[Report | Faults], milestones: Sequence[Milestone]) -> tuple[Origin, ...]:
+def _find_origins(spans: Sequence[Report | Faults], milestones: Sequence[Milestone]) -> tuple[Origin, ...]:
     """The findings between the oldest and the newest revision, worst first, then by the step that introduced them.
 
     Equal findings of one step are combined. A finding may disappear and return: its step is the last one after which it persists. A part
@@ -215,7 +217,7 @@ def _origins(spans: Sequence[Report | Faults], milestones: Sequence[Milestone]) 
     """
     findings_by_span: list[Mapping[FindingKey, Finding] | None] = [{}]
     findings_by_span += [
-        None if isinstance(each, Faults) else {_key(one): one for one in each.findings} for each in spans
+        None if isinstance(each, Faults) else {_make_key(one): one for one in each.findings} for each in spans
     ]
     alike: dict[tuple[int, Origin], set[str]] = {}
     for finding in (findings_by_span[-1] or {}).values():
@@ -235,13 +237,15 @@ def _origins(spans: Sequence[Report | Faults], milestones: Sequence[Milestone]) 
 def _stands(finding: Finding, span_findings: Mapping[FindingKey, Finding]) -> bool:
     """Whether a span contains a finding, or a rename of the part that the finding reports as removed."""
     others = (each for each in span_findings.values() if each.rule == _RENAMED.get(finding.rule))
-    return _key(finding) in span_findings or any(_loss(each) == _loss(finding) for each in others)
+    return _make_key(finding) in span_findings or any(
+        _make_loss_key(each) == _make_loss_key(finding) for each in others
+    )
 
 
-def _key(finding: Finding) -> FindingKey:
+def _make_key(finding: Finding) -> FindingKey:
     return finding.rule, finding.severity, finding.method, finding.flow, finding.location, finding.declaration
 
 
-def _loss(finding: Finding) -> FindingKey:
+def _make_loss_key(finding: Finding) -> FindingKey:
     """The identity of what a finding takes from peers of the older revision."""
     return finding.severity, finding.method, finding.flow, str(finding.old)

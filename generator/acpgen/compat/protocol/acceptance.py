@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import ir
 from acpgen.compat.diff.pairs import Pair
-from acpgen.compat.findings import Answer, Revision, opposite
+from acpgen.compat.findings import Answer, Revision, get_opposite
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.compat.protocol.sender_schemas import DECLARED, SENT, schema_of
+from acpgen.compat.protocol.sender_schemas import DECLARED, SENT, write_schema
 from acpgen.input.walk import find_reachable, is_object, list_references, walk_schemas
 
 if TYPE_CHECKING:
@@ -40,24 +40,26 @@ class Acceptance:
         self._relations: dict[tuple[ir.Type, ir.Type, Revision, bool], Relation] = {}
         self._refused: set[Revision] = set()
 
-    def included(self, pair: Pair, sender: Revision, *, declared: bool = True) -> Answer:
+    def is_included(self, pair: Pair, sender: Revision, *, declared: bool = True) -> Answer:
         """Whether the receiver's side of a pair accepts everything that the sender's side accepts.
 
         With `declared`, the sender sends only what its schema declares, and extensions.
         """
-        return self.relation(pair, sender, declared=declared).verdict.value
+        return self.find_relation(pair, sender, declared=declared).verdict.value
 
-    def relation(self, pair: Pair, sender: Revision, *, declared: bool = True) -> Relation:
+    def find_relation(self, pair: Pair, sender: Revision, *, declared: bool = True) -> Relation:
         """The relation behind `included`, with its witness: a value that the sender's side accepts and the receiver's side refuses.
 
         What a sender declares matters only once something that its schema accepts was refused.
         """
         key = (pair.old, pair.new, sender, declared)
         if key not in self._relations:
-            wider = self.relation(pair, sender, declared=False) if declared and sender not in self._refused else None
+            wider = (
+                self.find_relation(pair, sender, declared=False) if declared and sender not in self._refused else None
+            )
             if wider is None or wider.verdict.value != "yes":
-                sent_schema = self._question(pair.on(sender), SENT if declared else "")
-                wider = self.include(sent_schema, self._question(pair.on(opposite(sender))), sender)
+                sent_schema = self._write_question(pair.on(sender), SENT if declared else "")
+                wider = self.include(sent_schema, self._write_question(pair.on(get_opposite(sender))), sender)
             self._relations[key] = wider
             if not declared and wider.verdict.value == "no":
                 self._refused.add(sender)
@@ -68,17 +70,17 @@ class Acceptance:
 
         With `declared`, what the receiver only tolerates and does not declare counts as refused.
         """
-        receiver_type = whole.on(opposite(sender))
+        receiver_type = whole.on(get_opposite(sender))
         accepted: Schema = (
-            {"allOf": [schema_of(receiver_type, DECLARED)]} if declared else self._question(receiver_type)
+            {"allOf": [write_schema(receiver_type, DECLARED)]} if declared else self._write_question(receiver_type)
         )
-        return self.include(self._question(whole.on(sender), SENT), accepted, sender, culprit)
+        return self.include(self._write_question(whole.on(sender), SENT), accepted, sender, culprit)
 
-    def carried(self, whole: Pair, sender: Revision, culprit: Culprit | None = None) -> Witness | None:
+    def find_carried(self, whole: Pair, sender: Revision, culprit: Culprit | None = None) -> Witness | None:
         """A value that the sender's side of a pair accepts and that has a culprit, whatever the receiver accepts."""
-        return self.include(self._question(whole.on(sender)), False, sender, culprit).witness
+        return self.include(self._write_question(whole.on(sender)), False, sender, culprit).witness
 
-    def understood(
+    def find_understood(
         self, pair: Pair, alternative: ir.Type, sender: Revision, names: Collection[str] | None = None
     ) -> Relation:
         """Whether the receiver declares, rather than only tolerates, everything that an alternative of the sender's side declares.
@@ -86,20 +88,20 @@ class Acceptance:
         Only values that the sender's side of the pair accepts count; with `names`, only objects with no other members than these.
         """
         alone: list[Schema] = [] if names is None else [{"propertyNames": {"enum": sorted(names)}}]
-        sent_schema: Schema = {"allOf": [schema_of(alternative, DECLARED), schema_of(pair.on(sender)), *alone]}
-        return self.include(sent_schema, {"allOf": [schema_of(pair.on(opposite(sender)), DECLARED)]}, sender)
+        sent_schema: Schema = {"allOf": [write_schema(alternative, DECLARED), write_schema(pair.on(sender)), *alone]}
+        return self.include(sent_schema, {"allOf": [write_schema(pair.on(get_opposite(sender)), DECLARED)]}, sender)
 
-    def never(self, pair: Pair, side: Revision, name: str, *, declared: bool = False) -> bool:
+    def never_accepts(self, pair: Pair, side: Revision, name: str, *, declared: bool = False) -> bool:
         """Whether one side of a pair refuses every object with a member of that name; with `declared`, whether it never sends one."""
-        sent_schema = self._question(pair.on(side), SENT if declared else "")
+        sent_schema = self._write_question(pair.on(side), SENT if declared else "")
         objects: Schema = {"allOf": [sent_schema, {"type": "object"}]}
         return self.include(objects, {"not": {"required": [name]}}, side).verdict.value == "yes"
 
-    def _question(self, type_: ir.Type, suffix: str = "") -> Schema:
+    def _write_question(self, type_: ir.Type, suffix: str = "") -> Schema:
         """A type as a schema; with a suffix, only what is sent or declared of it. Cached, so that the prover recognizes the same schema."""
         if (type_, suffix) not in self._questions:
-            restrictions = [schema_of(type_, suffix)] if suffix else []
-            self._questions[type_, suffix] = {"allOf": [schema_of(type_), *restrictions]}
+            restrictions = [write_schema(type_, suffix)] if suffix else []
+            self._questions[type_, suffix] = {"allOf": [write_schema(type_), *restrictions]}
         return self._questions[type_, suffix]
 
     def include(
@@ -114,7 +116,7 @@ class Acceptance:
         if culprit is not None:
             schemas += [(each, own) for each in (*culprit.at, culprit.accepted) if is_object(each)]
             schemas.append((culprit.refused, other))
-        digests = [side.digest(name) for schema, side in schemas for name in _references(schema)]
+        digests = [side.compute_digest(name) for schema, side in schemas for name in _list_references(schema)]
         question = repr((sent_schema, accepted_schema, sender, self._formats, self._steps, culprit, digests))
         cached_answers: dict[str, tuple[Relation, int]] = self._sides[0].answers
         if question in cached_answers:
@@ -122,11 +124,11 @@ class Acceptance:
             self._allowance.spend(steps)
             return relation
         remaining_steps = self._allowance.left
-        comparer = self._opened(sent_schema, accepted_schema)
+        comparer = self._open_comparer(sent_schema, accepted_schema)
         ask = comparer.include if sender == "old" else comparer.include_back
         relation = ask(sent_schema, accepted_schema, culprit=culprit)
         if self._formats:
-            relation = doubt_formats(relation, *(count_unknown_formats(_reached(*each)) for each in schemas[:2]))
+            relation = doubt_formats(relation, *(count_unknown_formats(_list_reached(*each)) for each in schemas[:2]))
         if relation.verdict.value != "undecided":
             cached_answers[question] = relation, remaining_steps - self._allowance.left
         return relation
@@ -136,7 +138,7 @@ class Acceptance:
         relations = (self.include(old, new, "old"), self.include(new, old, "new")) if old != new else ()
         return all(each.verdict.value == "yes" for each in relations)
 
-    def _opened(self, *schemas: Schema | bool) -> Comparer:
+    def _open_comparer(self, *schemas: Schema | bool) -> Comparer:
         """The comparer for these schemas. Definitions of what is `DECLARED` double the documents and are loaded only for schemas that
         refer to them.
         """
@@ -158,15 +160,15 @@ class Acceptance:
         return self._comparers[needs_declared]
 
 
-def _references(schema: Any) -> Iterator[str]:
+def _list_references(schema: Any) -> Iterator[str]:
     """Yield the names of the definitions that a schema refers to, or to what is sent or declared of them."""
     return (name.removesuffix(SENT).removesuffix(DECLARED) for name in list_references(schema))
 
 
-def _reached(schema: Schema | bool, side: SchemaRevision) -> list[Schema | bool]:
+def _list_reached(schema: Schema | bool, side: SchemaRevision) -> list[Schema | bool]:
     """A schema and the definitions of one side that are reachable from it."""
     schemas = side.stable_schemas
-    names = find_reachable(_references(schema), lambda name: list_references(schemas.get(name, {})))
+    names = find_reachable(_list_references(schema), lambda name: list_references(schemas.get(name, {})))
     return [schema, *(schemas[name] for name in names if name in schemas)]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias, assert_never
 
 from acpgen import ir
-from acpgen.compat.diff.renames import renamed_definitions
+from acpgen.compat.diff.renames import find_renamed_definitions
 from acpgen.compat.findings import Bindings
 from acpgen.compat.protocol.check.counterparts import of_files
 from acpgen.compat.protocol.revision import SchemaRevision
@@ -15,61 +15,61 @@ Fact: TypeAlias = "tuple[str, object]"
 """One fact that users of a generated class rely on, with the name of the class in the new revision; the name is empty for a method."""
 
 
-def bindings(old: SchemaRevision, new: SchemaRevision) -> Bindings:
+def compare_bindings(old: SchemaRevision, new: SchemaRevision) -> Bindings:
     """The verdict on generated code.
 
     `identical`: the same names and types; `additive`: only additions; `breaking`: some names or types are removed or differ.
     """
-    before, after = _facts(old, _renames(old, new)), _facts(new, {})
-    more = after - before or renamed_definitions(old.definitions, new).keys() - of_files(old, new).keys()
+    before, after = _collect_facts(old, _find_renames(old, new)), _collect_facts(new, {})
+    more = after - before or find_renamed_definitions(old.definitions, new).keys() - of_files(old, new).keys()
     return "breaking" if before - after else "additive" if more else "identical"
 
 
-def broken_classes(old: SchemaRevision, new: SchemaRevision) -> tuple[str, ...]:
+def list_broken_classes(old: SchemaRevision, new: SchemaRevision) -> tuple[str, ...]:
     """The definitions of the old revision whose generated classes are removed or differ."""
-    renames = _renames(old, new)
-    broken_names = {name for name, _ in _facts(old, renames) - _facts(new, {})}
+    renames = _find_renames(old, new)
+    broken_names = {name for name, _ in _collect_facts(old, renames) - _collect_facts(new, {})}
     return tuple(name for name in old.definitions if renames.get(name, name) in broken_names)
 
 
-def _renames(old: SchemaRevision, new: SchemaRevision) -> Mapping[str, str]:
-    return {**of_files(old, new), **renamed_definitions(old.definitions, new)}
+def _find_renames(old: SchemaRevision, new: SchemaRevision) -> Mapping[str, str]:
+    return {**of_files(old, new), **find_renamed_definitions(old.definitions, new)}
 
 
-def _facts(side: SchemaRevision, renames: Mapping[str, str]) -> set[Fact]:
+def _collect_facts(side: SchemaRevision, renames: Mapping[str, str]) -> set[Fact]:
     """Everything that the generated code of a revision offers, under the names that its classes have after renaming."""
     definitions = [each for each in side.stable_definitions.values() if side.keeps(each.unstable)]
     methods: set[Fact] = {("", (each.name, each.side, each.kind)) for each in side.methods}
     return methods | {
-        (renames.get(each.name, each.name), fact) for each in definitions for fact in _offers(each, renames)
+        (renames.get(each.name, each.name), fact) for each in definitions for fact in _list_offers(each, renames)
     }
 
 
-def _offers(definition: ir.Definition, renames: Mapping[str, str]) -> Iterator[object]:
+def _list_offers(definition: ir.Definition, renames: Mapping[str, str]) -> Iterator[object]:
     """What users of a class rely on. Additions break nobody, except a new required field."""
     yield type(definition)
     match definition:
         case ir.Record(fields=fields):
             yield frozenset(each.name for each in fields if each.required)
-            yield from ((each.name, _type(each.type, renames)) for each in fields)
+            yield from ((each.name, _describe_type(each.type, renames)) for each in fields)
         case ir.TaggedUnion(tag=tag, variants=variants):
             yield tag
             yield from ((each.tag, renames.get(each.type, each.type)) for each in variants)
             others = ("default", definition.default), ("fallback", definition.fallback)
             yield from ((word, renames.get(name, name)) for word, name in others if name is not None)
         case ir.Enum(values=values, openness=openness):
-            yield _type(definition.base, renames)
+            yield _describe_type(definition.base, renames)
             yield from (("value", each.value) for each in values)
             yield from () if openness == "closed" else (openness,)
         case ir.Alias(type=type_):
-            visible_type = _type(type_, renames)
+            visible_type = _describe_type(type_, renames)
             yield isinstance(visible_type, frozenset)
             yield from visible_type if isinstance(visible_type, frozenset) else (visible_type,)
         case _:
             assert_never(definition)
 
 
-def _type(type_: ir.Type, renames: Mapping[str, str]) -> object:
+def _describe_type(type_: ir.Type, renames: Mapping[str, str]) -> object:
     """A type as a type checker sees it: without limits and formats."""
     match type_:
         case ir.Anything() | ir.Nothing() | ir.Null() | ir.Boolean():
@@ -81,14 +81,14 @@ def _type(type_: ir.Type, renames: Mapping[str, str]) -> object:
         case ir.Constant(values):
             return frozenset((type(value).__name__, value) for value in values)
         case ir.Array(items=items):
-            return ("list", _type(items, renames))
+            return ("list", _describe_type(items, renames))
         case ir.Tuple(first=first, rest=rest):
-            return ("tuple", tuple(_type(each, renames) for each in first), _type(rest, renames))
+            return ("tuple", tuple(_describe_type(each, renames) for each in first), _describe_type(rest, renames))
         case ir.Map(values):
-            return ("dict", _type(values, renames))
+            return ("dict", _describe_type(values, renames))
         case ir.Ref(name):
             return ("class", renames.get(name, name))
         case ir.AnyOf(types):
-            return frozenset(_type(each, renames) for each in types)
+            return frozenset(_describe_type(each, renames) for each in types)
         case _:
             assert_never(type_)

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from acpgen import ir
 from acpgen.bundle.bundle import DIALECT
-from acpgen.compat.findings import BUDGET, Revision, Witness, opposite
+from acpgen.compat.findings import BUDGET, Revision, Witness, get_opposite
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.input.walk import Schema, copy_json, is_array, is_object
 from acpgen.meaning import envelopes, sample_texts
@@ -48,7 +48,7 @@ NO_ROUTE: Final = Route("document", None)
 """What no message contains."""
 
 
-def message(envelope: ir.Envelope, route: Route, value: ir.JSON) -> ir.JSON:
+def wrap_message(envelope: ir.Envelope, route: Route, value: ir.JSON) -> ir.JSON:
     """The whole message around params, a result, an error or an id."""
     if route.part == "document":
         return value
@@ -62,7 +62,7 @@ def message(envelope: ir.Envelope, route: Route, value: ir.JSON) -> ir.JSON:
     return {**envelopes.call(envelope, route.method, value)}
 
 
-def message_schema(revised: SchemaRevision, route: Route) -> Schema:
+def write_message_schema(revised: SchemaRevision, route: Route) -> Schema:
     """The schema of such messages, with references to the definitions of a revision."""
     inner: Schema | bool = True if route.content is None else {"$ref": write_reference(route.content)}
     if route.part == "document":
@@ -99,7 +99,7 @@ class WitnessValidator:
         self._schemas: dict[tuple[Revision, Route], Schema] = {}
         self._validators: dict[tuple[Revision, bool], DocumentValidator] = {}
 
-    def witness(
+    def make_witness(
         self, routes: Routes, sender: Revision, proof: Proof | None, shows: Shows | None = None, *, is_refused: bool
     ) -> Witness | None:
         """The message with the params, the result or the document of a proof that the other revision refuses.
@@ -110,13 +110,13 @@ class WitnessValidator:
         """
         if proof is None:
             return None
-        whole = message(self.sides[sender].protocol.envelope, routes[sender], proof.value)
+        whole = wrap_message(self.sides[sender].protocol.envelope, routes[sender], proof.value)
         candidate = Witness(whole, verified=True, carried_by=sender)
         if is_refused:
-            candidate = Witness(whole, verified=True, accepted_by=sender, refused_by=opposite(sender))
-        return self._readable(routes, candidate, sender, shows)
+            candidate = Witness(whole, verified=True, accepted_by=sender, refused_by=get_opposite(sender))
+        return self._make_readable(routes, candidate, sender, shows)
 
-    def standing(self, sender: Revision, culprit: Culprit) -> Shows:
+    def make_culprit_test(self, sender: Revision, culprit: Culprit) -> Shows:
         """The test whether params, a result or a document have a culprit wherever its path leads in them."""
         from schema_inclusion.culprits import is_at
 
@@ -128,7 +128,7 @@ class WitnessValidator:
 
             def judge(each: ir.JSON) -> bool:
                 is_accepted = is_valid(culprit.accepted, each)
-                verdicts.append(is_accepted and self._holds(opposite(sender), culprit.refused, each) is not True)
+                verdicts.append(is_accepted and self._holds(get_opposite(sender), culprit.refused, each) is not True)
                 return False
 
             is_at(value, culprit.at, is_valid, judge)
@@ -144,7 +144,7 @@ class WitnessValidator:
         if candidate.refused_by is not None and self._says(routes, candidate.refused_by, candidate.value) is not False:
             return None
         content: Any = candidate.value
-        for key in _envelope_path(self.sides[side].protocol.envelope, routes[side]) if shows is not None else ():
+        for key in _find_envelope_path(self.sides[side].protocol.envelope, routes[side]) if shows is not None else ():
             content = content[key]
         return replace(candidate, formats=formats) if shows is None or shows(content) else None
 
@@ -158,13 +158,13 @@ class WitnessValidator:
 
     def _says(self, routes: Routes, side: Revision, value: ir.JSON, *, formats: bool = False) -> bool | None:
         """Whether one revision accepts a message; `None` if undecided."""
-        return self._holds(side, self._schema(side, routes[side]), value, formats=formats)
+        return self._holds(side, self._get_schema(side, routes[side]), value, formats=formats)
 
     def _holds(self, side: Revision, schema: Any, value: ir.JSON, *, formats: bool = False) -> bool | None:
         """Whether a schema of one revision, which is never modified, accepts a value; `None` if undecided."""
-        return self._validator(side, formats=formats).of(schema).accepts(value)
+        return self._make_validator(side, formats=formats).of(schema).accepts(value)
 
-    def _readable(self, routes: Routes, candidate: Witness, side: Revision, shows: Shows | None) -> Witness | None:
+    def _make_readable(self, routes: Routes, candidate: Witness, side: Revision, shows: Shows | None) -> Witness | None:
         """The witness with readable texts, and with texts of the formats that the revision names, as far as it still holds with them."""
 
         def held(value: ir.JSON) -> Witness | None:
@@ -175,13 +175,13 @@ class WitnessValidator:
         witness = with_readable_texts(candidate.value, self._shown[side], held) or self.confirm(routes, candidate, side)
         if witness is None or witness.formats:
             return witness
-        formed = (self._formed(routes, side, witness.value, is_as_long) for is_as_long in (False, True))
+        formed = (self._replace_texts(routes, side, witness.value, is_as_long) for is_as_long in (False, True))
         return next(filter(None, map(held, formed)), witness)
 
-    def _formed(self, routes: Routes, side: Revision, value: ir.JSON, is_as_long: bool) -> ir.JSON:
+    def _replace_texts(self, routes: Routes, side: Revision, value: ir.JSON, is_as_long: bool) -> ir.JSON:
         """The message with valid texts for the formats of one revision in place of invalid ones; with `is_as_long`, of the same length."""
         texts: list[tuple[Path, str]] = []
-        for path, error in self._errors(routes, side, value):
+        for path, error in self._list_errors(routes, side, value):
             if error.validator == "format" and path:
                 limits = (len(error.instance), len(error.instance)) if is_as_long else ()
                 texts += (
@@ -189,11 +189,11 @@ class WitnessValidator:
                 )
         return _with_texts(value, texts)
 
-    def _errors(self, routes: Routes, side: Revision, value: ir.JSON) -> Iterator[tuple[Path, Any]]:
+    def _list_errors(self, routes: Routes, side: Revision, value: ir.JSON) -> Iterator[tuple[Path, Any]]:
         """Yield the validation errors of a message with their paths, formats asserted, errors inside unions included; nothing if
         undecided.
         """
-        errors = self._validator(side, formats=True).of(self._schema(side, routes[side])).list_errors(value)
+        errors = self._make_validator(side, formats=True).of(self._get_schema(side, routes[side])).list_errors(value)
         visited: set[tuple[int, Path]] = set()
         pending: list[tuple[Path, Any]] = [((), error) for error in errors]
         while pending:
@@ -204,18 +204,18 @@ class WitnessValidator:
                 visited.add((id(error), around))
                 pending.extend((path, each) for each in error.context or ())
 
-    def refused_at(self, routes: Routes, side: Revision, value: ir.JSON) -> str:
+    def locate_refusal(self, routes: Routes, side: Revision, value: ir.JSON) -> str:
         """The pointer to the innermost place in a message that one revision refuses; empty for the whole message."""
-        errors = self._errors(routes, side, value)
+        errors = self._list_errors(routes, side, value)
         paths = [path for path, error in errors if self._asserts or error.validator != "format"]
         return write_plain_pointer(*max(paths, key=len, default=()))
 
-    def _schema(self, side: Revision, route: Route) -> Schema:
+    def _get_schema(self, side: Revision, route: Route) -> Schema:
         if (side, route) not in self._schemas:
-            self._schemas[side, route] = message_schema(self.sides[side], route)
+            self._schemas[side, route] = write_message_schema(self.sides[side], route)
         return self._schemas[side, route]
 
-    def _validator(self, side: Revision, *, formats: bool) -> DocumentValidator:
+    def _make_validator(self, side: Revision, *, formats: bool) -> DocumentValidator:
         """Makes validators with the definitions of one revision; `formats` as in `accepts`."""
         from schema_inclusion import FORMATS
         from schema_inclusion.validation import open_validator  # only where something is to be proven
@@ -228,7 +228,7 @@ class WitnessValidator:
         return self._validators[key]
 
 
-def example(side: SchemaRevision, name: str, like: SchemaRevision) -> tuple[ir.JSON] | None:
+def make_example(side: SchemaRevision, name: str, like: SchemaRevision) -> tuple[ir.JSON] | None:
     """A small value of a definition, with texts as another revision shows them; `None` if there is none."""
     try:
         value = Values(side.definitions).make_small(name)
@@ -251,7 +251,7 @@ def with_readable_texts(
     The texts are `field_texts` of a schema, or suggested by the names. All are tried first, then one after the other.
     """
     places: list[tuple[Path, str]] = []
-    for path, name, was in _texts(value):
+    for path, name, was in _list_texts(value):
         text = (
             field_texts.get(name) or sample_texts.suggest_for_name(name) or ("example" if was in ("", "text") else was)
         )
@@ -277,19 +277,19 @@ def _with_texts(value: ir.JSON, texts: Iterable[tuple[Path, str]]) -> ir.JSON:
     return result
 
 
-def _texts(value: ir.JSON, path: Path = (), name: str = "") -> Iterator[tuple[Path, str, str]]:
+def _list_texts(value: ir.JSON, path: Path = (), name: str = "") -> Iterator[tuple[Path, str, str]]:
     """Yield the texts inside a message, each with its path and the name of its member."""
     if isinstance(value, str) and path:
         yield path, name, value
     elif is_object(value):
         for key, inner in value.items():
-            yield from _texts(inner, (*path, key), key)
+            yield from _list_texts(inner, (*path, key), key)
     elif is_array(value):
         for index, inner in enumerate(value):
-            yield from _texts(inner, (*path, index), name)
+            yield from _list_texts(inner, (*path, index), name)
 
 
-def _envelope_path(envelope: ir.Envelope, route: Route) -> Path:
+def _find_envelope_path(envelope: ir.Envelope, route: Route) -> Path:
     if route.method is not None and route.part in ("params", "result", "error"):
         return (envelopes.get_key(envelope, route.method, route.part),)
     return () if route.part == "document" else (route.part,)

@@ -13,8 +13,8 @@ from typing import Any, Final, TypeAlias
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.compat.diff.shapes import Objects, Shape, shape_of, without_values
-from acpgen.compat.protocol.sender_schemas import DECLARED, SENT, sender_definitions
+from acpgen.compat.diff.shapes import Objects, Shape, find_shape, without_values
+from acpgen.compat.protocol.sender_schemas import DECLARED, SENT, write_sender_definitions
 from acpgen.input.equality import make_key
 from acpgen.input.numbers import dumps, loads
 from acpgen.input.tagged_unions import find_branches
@@ -85,9 +85,9 @@ class SchemaRevision:
     @cached_property
     def definitions(self) -> Mapping[str, ir.Definition]:
         """The definitions in the IR; `unevaluatedProperties: false` closes a record as `additionalProperties: false` does."""
-        return {name: self._closed(definition) for name, definition in self.protocol.definitions.items()}
+        return {name: self._close_tag(definition) for name, definition in self.protocol.definitions.items()}
 
-    def _closed(self, definition: ir.Definition) -> ir.Definition:
+    def _close_tag(self, definition: ir.Definition) -> ir.Definition:
         schema, place = self.bundle.definitions.get(definition.name, {}), f"{definition.at}/unevaluatedProperties"
         is_closed = schema.get("unevaluatedProperties") is False and _EVALUATING.isdisjoint(schema)
         if not is_closed or not isinstance(definition, ir.Record) or place not in definition.unenforced:
@@ -104,10 +104,10 @@ class SchemaRevision:
     def _shapes(self) -> dict[ir.Type, Shape]:
         return {}
 
-    def shape(self, type_: ir.Type) -> Shape:
+    def get_shape(self, type_: ir.Type) -> Shape:
         """The shape of a type."""
         if type_ not in self._shapes:
-            self._shapes[type_] = shape_of(type_, self.definitions, empty=self.empty)
+            self._shapes[type_] = find_shape(type_, self.definitions, empty=self.empty)
         return self._shapes[type_]
 
     @cached_property
@@ -123,15 +123,15 @@ class SchemaRevision:
         """Whether an element takes part, given whether it is marked unstable."""
         return self.unstable or not unstable
 
-    def stable(self, fields: Iterable[ir.Field]) -> tuple[ir.Field, ...]:
+    def list_stable(self, fields: Iterable[ir.Field]) -> tuple[ir.Field, ...]:
         """The fields that take part in the comparison."""
         return tuple(each for each in fields if self.keeps(each.unstable))
 
-    def place(self, names: tuple[str, ...]) -> str:
+    def locate_outermost(self, names: tuple[str, ...]) -> str:
         """The place of the outermost of the definitions."""
         return self.definitions[names[0]].at if names else ""
 
-    def owner(self, at: str, *, declared: bool = False) -> tuple[str, str]:
+    def find_owner(self, at: str, *, declared: bool = False) -> tuple[str, str]:
         """The definition around a place, and the pointer from there; with `declared`, only definitions that the source declares.
 
         Without such a definition, an empty name and the place itself.
@@ -142,10 +142,10 @@ class SchemaRevision:
             place = place.rpartition("/")[0]
         return (names[place], at[len(place) :]) if place in names else ("", at)
 
-    def called(self, at: str) -> str:
+    def write_label(self, at: str) -> str:
         """The label of a place: the definition around it, with fields and items."""
-        name, rest = self.owner(at)
-        return name + fields_on(rest)
+        name, rest = self.find_owner(at)
+        return name + list_fields(rest)
 
     def in_file(self, at: str) -> str:
         """The place in the file: in its root if a definition represents the root."""
@@ -164,25 +164,25 @@ class SchemaRevision:
     def _declared_places(self) -> Mapping[str, str]:
         return {self.bundle.origins[name]: name for name in reversed(self.declared)}
 
-    def former_names(self, definition: str) -> tuple[str, ...]:
+    def list_former_names(self, definition: str) -> tuple[str, ...]:
         """The former names of a definition, as declared by `x-was`."""
         declared = self.bundle.definitions.get(definition, {}).get("x-was", [])
         parts = [split_pointer(item) for item in declared if isinstance(item, str) and item.startswith("#/")]
         return tuple(path[1] for path in parts if len(path) == 2)
 
-    def residue(self, names: Iterable[str]) -> list[str]:
+    def list_residue(self, names: Iterable[str]) -> list[str]:
         """What the definitions demand beyond their shapes, as texts. Records are ignored here and compared as records."""
         others = [each for name in names if not isinstance(each := self.definitions[name], ir.Record)]
-        residue = [self.demand(place) for each in others for place in each.unenforced]
+        residue = [self.write_demand(place) for each in others for place in each.unenforced]
         unions = (each for each in others if isinstance(each, ir.TaggedUnion) and each.default_admits_known)
         residue += (
             f"known tags in {'oneOf' if 'oneOf' in self.bundle.definitions[each.name] else 'anyOf'}" for each in unions
         )
         return sorted(residue)
 
-    def demand(self, at: str) -> str:
+    def write_demand(self, at: str) -> str:
         """The text of a keyword that the IR does not represent; only its place if it cannot be found again."""
-        owner, _ = self.owner(at.rpartition("/")[0])
+        owner, _ = self.find_owner(at.rpartition("/")[0])
         *around, keyword = split_pointer(at.removeprefix(self.bundle.origins.get(owner, "")))
         try:
             holder: Any = follow(self.demands.get(owner), around)
@@ -207,27 +207,27 @@ class SchemaRevision:
     def stable_schemas(self) -> Mapping[str, Schema]:
         """The schemas of the definitions, without what does not take part in the comparison."""
         definitions = self.bundle.definitions
-        return definitions if self.unstable else {name: _stable(node) for name, node in definitions.items()}
+        return definitions if self.unstable else {name: _drop_unstable(node) for name, node in definitions.items()}
 
     @cached_property
     def prover_schemas(self) -> Mapping[str, Schema]:
         """The definitions as the prover uses them: what each accepts, and what is sent of it."""
         schemas = {name: _without_annotations(node) for name, node in self.demands.items()}
-        return {**schemas, **sender_definitions(self.stable_definitions, self.stable_schemas, SENT)}
+        return {**schemas, **write_sender_definitions(self.stable_definitions, self.stable_schemas, SENT)}
 
     @cached_property
     def declared_schemas(self) -> Mapping[str, Schema]:
         """The part of each definition that has a declared meaning."""
-        return sender_definitions(self.stable_definitions, self.stable_schemas, DECLARED)
+        return write_sender_definitions(self.stable_definitions, self.stable_schemas, DECLARED)
 
     @cached_property
     def stable_definitions(self) -> Mapping[str, ir.Definition]:
         """The definitions in the IR, without what does not take part in the comparison."""
-        return {name: self._stable_definition(definition) for name, definition in self.definitions.items()}
+        return {name: self._drop_unstable_fields(definition) for name, definition in self.definitions.items()}
 
-    def _stable_definition(self, definition: ir.Definition) -> ir.Definition:
+    def _drop_unstable_fields(self, definition: ir.Definition) -> ir.Definition:
         if isinstance(definition, ir.Record):
-            return replace(definition, fields=self.stable(definition.fields))
+            return replace(definition, fields=self.list_stable(definition.fields))
         if isinstance(definition, ir.TaggedUnion):
             return replace(definition, variants=tuple(v for v in definition.variants if self.keeps(v.unstable)))
         return definition
@@ -239,7 +239,7 @@ class SchemaRevision:
         return tuple(
             name
             for name, at in self.bundle.origins.items()
-            if self.outermost(at) == at and (definition := self.definitions.get(name)) is not None
+            if self.find_outermost(at) == at and (definition := self.definitions.get(name)) is not None
             if self.keeps(definition.unstable) and name not in root_names and at not in self._stood
         )
 
@@ -279,7 +279,7 @@ class SchemaRevision:
         left_out = tuple(f"{at}/" for at in self.unstable_texts)
         return frozenset(name for name, place in places.items() if not place.startswith(left_out))
 
-    def outermost(self, at: str) -> str:
+    def find_outermost(self, at: str) -> str:
         """The place of the outermost definition around a place, or of the root if the place is in an assertion of a root; otherwise
         empty.
         """
@@ -298,15 +298,15 @@ class SchemaRevision:
         parts: dict[str, list[str]] = {}
         for name, at in self.bundle.origins.items():
             if name in self.texts:
-                parts.setdefault(self.outermost(at) or f"{at.partition('#')[0]}#", []).append(name)
+                parts.setdefault(self.find_outermost(at) or f"{at.partition('#')[0]}#", []).append(name)
         return parts
 
-    def inner_texts(self, name: str) -> list[tuple[str, str]]:
+    def list_texts(self, name: str) -> list[tuple[str, str]]:
         """The relative places and texts of a declared definition and of all definitions inside it."""
         at = self.bundle.origins[name]
         return sorted((self.bundle.origins[each].removeprefix(at), self.texts[each]) for each in self._parts[at])
 
-    def whole_text(self, name: str, names: Mapping[str, str], alone: AbstractSet[str]) -> str:
+    def write_text(self, name: str, names: Mapping[str, str], alone: AbstractSet[str]) -> str:
         """The text of a declared definition and of all definitions inside it, with other names in its references.
 
         Branches that refer to `alone` definitions are left out: these exist in one revision only, and are reported as such.
@@ -331,14 +331,14 @@ class SchemaRevision:
         schema: Schema = _without(self.demands[name], alone)
         return schema
 
-    def contents(self, name: str) -> list[str]:
+    def list_contents(self, name: str) -> list[str]:
         """What a definition and all definitions inside it say about the content of strings, which no validator asserts: as sorted texts."""
         schemas = (self.demands[each] for each in self._parts[self.bundle.origins[name]])
         nodes = (node for schema in schemas for _, node in walk_schemas(schema))
         keywords = ("contentMediaType", "contentSchema")
         return sorted(dumps([key, node[key]], sort_keys=True) for node in nodes for key in keywords if key in node)
 
-    def statements(self, name: str, compared_names: AbstractSet[str]) -> Mapping[tuple[str, str], Statements]:
+    def list_statements(self, name: str, compared_names: AbstractSet[str]) -> Mapping[tuple[str, str], Statements]:
         """What a declared definition and each definition inside it say by keywords such as `default`, where no comparison reads them.
 
         By the name and relative place of the inner definition: the place in it, the keyword and its value. `compared_names` are the
@@ -417,18 +417,18 @@ class SchemaRevision:
         return {}
 
     @cached_property
-    def digest(self) -> Callable[[str], str]:
+    def compute_digest(self) -> Callable[[str], str]:
         """The hash of a definition with everything that it refers to, by its name."""
         own = {name: hashlib.sha256(f"{name} {text}".encode()).hexdigest() for name, text in self.texts.items()}
 
         @cache
-        def digest(name: str) -> str:
-            names = sorted({name, *self._referred({"$ref": write_reference(name)})})
+        def compute_digest(name: str) -> str:
+            names = sorted({name, *self._list_referred({"$ref": write_reference(name)})})
             return hashlib.sha256("".join(own.get(each, each) for each in names).encode()).hexdigest()
 
-        return digest
+        return compute_digest
 
-    def _referred(self, node: Any) -> set[str]:
+    def _list_referred(self, node: Any) -> set[str]:
         """The definitions that are find_reachable from a part of the bundle."""
         definitions = self.bundle.definitions
 
@@ -462,16 +462,16 @@ class SchemaRevision:
     def _leads(self, type_: ir.Type, path: tuple[str, ...]) -> bool:
         if not path:
             return True
-        shape = shape_of(type_, self.definitions)
+        shape = find_shape(type_, self.definitions)
         for alternative in shape.of("object"):
             if isinstance(alternative, Objects):
-                for each in self.stable(alternative.fields):
+                for each in self.list_stable(alternative.fields):
                     if each.name == path[0] and self._leads(each.type, path[1:]):
                         return True
         return False
 
 
-def fields_on(pointer: str) -> str:
+def list_fields(pointer: str) -> str:
     """The fields and items on a pointer below a definition, as shown to readers."""
     text, parts = "", split_pointer(pointer)
     for before, name in pairwise(("", *parts)):
@@ -529,13 +529,13 @@ def with_names(text: str, name_of: Callable[[str], str]) -> str:
     return _REFERENCE.sub(lambda match: f'"$ref": {dumps(name_of(read_reference(loads(match[1]))))}', text)
 
 
-def _stable(node: Any) -> Any:
+def _drop_unstable(node: Any) -> Any:
     """A tree without what is marked `x-unstable`; unstable properties are no longer required either."""
     if is_array(node):
-        return [_stable(item) for item in node if not _is_unstable(item)]
+        return [_drop_unstable(item) for item in node if not _is_unstable(item)]
     if not is_object(node):
         return node
-    result = {key: _stable(value) for key, value in node.items() if not _is_unstable(value)}
+    result = {key: _drop_unstable(value) for key, value in node.items() if not _is_unstable(value)}
     properties = node.get("properties")
     if is_object(properties) and is_array(node.get("required")):
         result["required"] = [name for name in node["required"] if not _is_unstable(properties.get(name))]
@@ -558,7 +558,7 @@ def _is_unstable(node: Any) -> bool:
     return is_object(node) and node.get("x-unstable") is True
 
 
-def rewritten_definitions(old: SchemaRevision, new: SchemaRevision, apart: Collection[str] = ()) -> frozenset[str]:
+def find_rewritten_definitions(old: SchemaRevision, new: SchemaRevision, apart: Collection[str] = ()) -> frozenset[str]:
     """The names of definitions whose text differs between the revisions, or that lead to such definitions; those `apart` do not count."""
     names = {*old.texts, *new.texts}.difference(apart)
     changed_names = {name for name in names if old.texts.get(name) != new.texts.get(name)}

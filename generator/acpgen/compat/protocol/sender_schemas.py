@@ -27,7 +27,7 @@ _META_BEFORE: Final[Schema] = {"type": "object", "propertyNames": _EXTENSION}
 """What a sender that does not know `_meta` at a place sends under it."""
 
 
-def schema_of(type_: ir.Type, suffix: str = "") -> Written:
+def write_schema(type_: ir.Type, suffix: str = "") -> Written:
     """The type as a schema whose references end in `suffix`."""
     match type_:
         case ir.Anything():
@@ -45,20 +45,20 @@ def schema_of(type_: ir.Type, suffix: str = "") -> Written:
             return {"type": "string"} | list_limits(type_) | _format(type_)
         case ir.Array(items=items, unique=unique):
             rest = {"uniqueItems": True} if unique else {}
-            return {"type": "array", "items": schema_of(items, suffix)} | list_limits(type_) | rest
+            return {"type": "array", "items": write_schema(items, suffix)} | list_limits(type_) | rest
         case ir.Tuple(first=first, rest=rest, unique=unique):
-            whole = {"prefixItems": [schema_of(each, suffix) for each in first], "items": schema_of(rest, suffix)}
+            whole = {"prefixItems": [write_schema(each, suffix) for each in first], "items": write_schema(rest, suffix)}
             return {"type": "array", **whole} | list_limits(type_) | ({"uniqueItems": True} if unique else {})
         case ir.Map(values=values):
             free = suffix and values == ir.Anything()
             meta: Schema = {"properties": {META: _META_BEFORE}} if free else {}
             names: Schema = {"propertyNames": _EXTENSION} if free and suffix == DECLARED else {}
-            return {"type": "object", "additionalProperties": schema_of(values, suffix)} | meta | names
+            return {"type": "object", "additionalProperties": write_schema(values, suffix)} | meta | names
         case ir.Constant(values=constants):
             return {"enum": list(constants)}
         case ir.AnyOf(types=types, exclusive=exclusive):
             # What is sent is asked about together with the whole definition, which makes the demand that one branch alone fits.
-            return {"oneOf" if exclusive and not suffix else "anyOf": [schema_of(each, suffix) for each in types]}
+            return {"oneOf" if exclusive and not suffix else "anyOf": [write_schema(each, suffix) for each in types]}
         case ir.Ref(name=name):
             return {"$ref": write_reference(f"{name}{suffix}")}
         case _:
@@ -76,7 +76,7 @@ DECLARED: Final = " as declared"
 """The suffix of definitions that contain only what has a declared meaning: no member of an object or map that names none."""
 
 
-def sender_definitions(
+def write_sender_definitions(
     definitions: Mapping[str, ir.Definition], schemas: Mapping[str, Schema], suffix: str = SENT
 ) -> dict[str, Schema]:
     """For each definition another one that restricts a sender to what the definition declares, without its other demands.
@@ -86,16 +86,19 @@ def sender_definitions(
     """
     return {
         f"{name}{suffix}": {
-            "allOf": [_sent(each, schemas, suffix), *([{"$ref": write_reference(name)}] if suffix == DECLARED else [])]
+            "allOf": [
+                _write_sent(each, schemas, suffix),
+                *([{"$ref": write_reference(name)}] if suffix == DECLARED else []),
+            ]
         }
         for name, each in definitions.items()
     }
 
 
-def _sent(definition: ir.Definition, schemas: Mapping[str, Schema], suffix: str) -> Written:
+def _write_sent(definition: ir.Definition, schemas: Mapping[str, Schema], suffix: str) -> Written:
     match definition:
         case ir.Record(fields=fields, extra=extra):
-            names, patterns = _named(definition.name, schemas)
+            names, patterns = _list_names(definition.name, schemas)
             names |= {field.name: None for field in fields}
             free = extra == ir.Anything() and bool(names or patterns or suffix == DECLARED)
             declared = [{"enum": list(names)}, *({"pattern": each} for each in patterns), _EXTENSION]
@@ -103,50 +106,50 @@ def _sent(definition: ir.Definition, schemas: Mapping[str, Schema], suffix: str)
             rest: Written = (
                 True
                 if free or _is_joined(definition, f"{definition.at}/additionalProperties")
-                else schema_of(extra, suffix)
+                else write_schema(extra, suffix)
             )
             properties: Schema = dict.fromkeys(names, True)
-            elsewhere = _elsewhere(definition, schemas)
+            elsewhere = _make_elsewhere_test(definition, schemas)
             for field in fields:
                 is_joined = _is_joined(definition, field.at) or elsewhere(field.name)
-                properties[field.name] = True if is_joined else schema_of(field.type, suffix)
+                properties[field.name] = True if is_joined else write_schema(field.type, suffix)
             if extra == ir.Anything() and META not in names:
                 properties[META] = _META_BEFORE
             others: Schema = {"patternProperties": dict.fromkeys(patterns, True)} if patterns else {}
             whole: Schema = {"properties": properties, **others, "additionalProperties": rest} | name_limits
-            where = _where_it_holds(definition.name, names, schemas) if free and suffix == DECLARED else {}
+            where = _write_condition(definition.name, names, schemas) if free and suffix == DECLARED else {}
             return {"allOf": [whole, where]} if where else whole
         case ir.TaggedUnion(tag=tag, variants=variants):
             branches: list[Written] = [
                 {
-                    **_tagged(tag, {"const": each.tag}),
+                    **_write_tagged(tag, {"const": each.tag}),
                     "$ref": write_reference(each.type + suffix),
                 }
                 for each in variants
             ]
             if definition.default is not None:
-                branches.append(schema_of(ir.Ref(definition.default), suffix))
+                branches.append(write_schema(ir.Ref(definition.default), suffix))
             if definition.openness == "open":
-                names = {} if definition.fallback is None else _named(definition.fallback, schemas)[0]
+                names = {} if definition.fallback is None else _list_names(definition.fallback, schemas)[0]
                 meta = {} if META in names else {META: _META_BEFORE}
-                tagged = _tagged(tag, _EXTENSION)
+                tagged = _write_tagged(tag, _EXTENSION)
                 branches.append({**tagged, "properties": {**tagged["properties"], **meta}})
             return {"anyOf": branches}
         case ir.Enum(values=values, openness=openness):
             constants: Schema = {"enum": [each.value for each in values]}
             return {"anyOf": [constants, _EXTENSION]} if openness == "open" else constants
         case ir.Alias(type=type_, unenforced=unenforced):
-            return True if unenforced else schema_of(type_, suffix)
+            return True if unenforced else write_schema(type_, suffix)
         case _:
             assert_never(definition)
 
 
-def _tagged(tag: str, schema: Schema) -> Schema:
+def _write_tagged(tag: str, schema: Schema) -> Schema:
     """The schema of an object with a tag. Its type lets the prover distinguish many branches by their tags."""
     return {"type": "object", "properties": {tag: schema}, "required": [tag]}
 
 
-def _where_it_holds(name: str, names: Mapping[str, None], schemas: Mapping[str, Schema]) -> Schema:
+def _write_condition(name: str, names: Mapping[str, None], schemas: Mapping[str, Schema]) -> Schema:
     """The demand that a member that only a condition declares occurs only if the condition holds; empty without conditions."""
     at_place = _at_one_place(name, schemas)
     if not any(keyword in each for each in at_place for keyword in ("if", "dependentSchemas")):
@@ -166,7 +169,7 @@ def _is_joined(record: ir.Record, at: str) -> bool:
     return any(each == at or each.startswith(f"{at}/") for each in record.unenforced)
 
 
-def _elsewhere(record: ir.Record, definitions: Mapping[str, Schema]) -> Callable[[str], bool]:
+def _make_elsewhere_test(record: ir.Record, definitions: Mapping[str, Schema]) -> Callable[[str], bool]:
     """A test whether schemas that the IR does not represent apply to a member of a record, by conditions, by patterns or to all other
     members.
     """
@@ -201,12 +204,12 @@ _TOGETHER: Final = {"if": ("if", "then", "else")}
 
 def declares_nothing(objects: Objects, schemas: Mapping[str, Schema]) -> bool:
     """Whether objects declare no members except unstable fields in any keyword, so that all their members are free."""
-    names, patterns = _named(objects.name, schemas) if objects.name is not None else ({}, {})
+    names, patterns = _list_names(objects.name, schemas) if objects.name is not None else ({}, {})
     others = names.keys() - {field.name for field in objects.fields}
     return all(field.unstable for field in objects.fields) and not (others or patterns)
 
 
-def conditional_members(
+def find_conditional_members(
     objects: Objects, schemas: Mapping[str, Schema], places: Mapping[str, str]
 ) -> dict[tuple[str, str], tuple[str, Written, str]]:
     """The members of objects, other than fields, that have a schema of their own under conditions or by a pattern.
@@ -271,7 +274,7 @@ def _in_place(
         pending += ((schemas.get(other), places.get(other, ""), by) for other in sorted(fresh))
 
 
-def _named(name: str, schemas: Mapping[str, Schema]) -> tuple[dict[str, None], dict[str, None]]:
+def _list_names(name: str, schemas: Mapping[str, Schema]) -> tuple[dict[str, None], dict[str, None]]:
     """The member names that a definition mentions for the same object in any keyword, and the patterns of other names."""
     names: dict[str, None] = {}
     patterns: dict[str, None] = {}
@@ -290,7 +293,7 @@ def _named(name: str, schemas: Mapping[str, Schema]) -> tuple[dict[str, None], d
     return names, patterns
 
 
-def permitted_patterns(name: str | None, definitions: Mapping[str, Schema]) -> tuple[str, ...]:
+def list_permitted_patterns(name: str | None, definitions: Mapping[str, Schema]) -> tuple[str, ...]:
     """The patterns for the names of undeclared members of a definition that refuses all other names; empty if any name is allowed."""
     schemas = [] if name is None else _at_one_place(name, definitions, ("allOf",))
     is_shut = any(

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from acpgen import ir
-from acpgen.compat.repair.reversals import Place, Reversal, constants, holder_of, holds
+from acpgen.compat.repair.reversals import Place, Reversal, find_holder, holds, list_constants
 from acpgen.input.drafts import find_draft
 from acpgen.input.walk import DEFINITIONS, is_array, is_object
 from acpgen.pointers import split_place, write_plain_pointer
@@ -65,7 +65,7 @@ class Proposals:
     def __iter__(self) -> Iterator[Proposal]:
         """Yield the proposals without duplicates, best first."""
         visited: set[frozenset[str]] = set()
-        for proposal in chain(self._optional(), self._beside(), self._reverted()):
+        for proposal in chain(self._propose_optional(), self._propose_both(), self._propose_reversal()):
             whole = (
                 proposal
                 if proposal.effort == "revert all"
@@ -77,20 +77,20 @@ class Proposals:
 
     @cached_property
     def _old(self) -> Place | None:
-        return self.sides.old.place(self.finding.old)
+        return self.sides.old.find_place(self.finding.old)
 
     @cached_property
     def _new(self) -> Place | None:
-        return self.sides.new.place(self.finding.new)
+        return self.sides.new.find_place(self.finding.new)
 
     @cached_property
     def _is_new(self) -> bool:
         """Whether only the new side has the part."""
         return any(each.op == "remove" and holds(each.at, self._new) for each in self.sides.reversals)
 
-    def _optional(self) -> Iterator[Proposal]:
+    def _propose_optional(self) -> Iterator[Proposal]:
         """Propose to make the new field optional, with its old default, or to gate new parts with a capability."""
-        at, demand, gate = self._new, self._demand(), self._gate()
+        at, demand, gate = self._new, self._find_demand(), self._propose_gate()
         if at is None or demand is None:
             yield from () if gate is None else (gate,)
             return
@@ -102,29 +102,29 @@ class Proposals:
         if gate is not None:
             yield Proposal(f"{sentence}. {gate.description}", "keep", (demand, *gate.parts))
 
-    def _demand(self) -> Reversal | None:
+    def _find_demand(self) -> Reversal | None:
         """The edit that removes the new field from `required`."""
         at = self._new
-        if at is None or holder_of(at) != "properties":
+        if at is None or find_holder(at) != "properties":
             return None
         required = (*at[:-2], "required")
-        names = self.sides.new.value(required)
+        names = self.sides.new.get_value(required)
         is_required = is_array(names) and at[-1] in names
         return Reversal("remove", (*required, names.index(at[-1]))) if is_required else None
 
-    def _gate(self) -> Proposal | None:
+    def _propose_gate(self) -> Proposal | None:
         """Propose to gate a field or branch that only the new side has with a new capability in the `initialize` exchange."""
         new, at, receiver = self.sides.new, self._new, self.finding.flow.partition("-to-")[2]
-        value, holder = new.value(at), holder_of(at)
+        value, holder = new.get_value(at), find_holder(at)
         if at is None or not is_object(value) or not receiver or not self._is_new:
             return None
-        tags = constants(value).values() if holder in _BRANCHES else ()
+        tags = list_constants(value).values() if holder in _BRANCHES else ()
         name = next(map(str, tags), "") if holder in _BRANCHES else str(at[-1])
-        capabilities = self._capabilities(receiver) if name and holder in ("properties", *_BRANCHES) else None
-        if capabilities is None or not is_object(new.value(capabilities[0])):
+        capabilities = self._find_capabilities(receiver) if name and holder in ("properties", *_BRANCHES) else None
+        if capabilities is None or not is_object(new.get_value(capabilities[0])):
             return None
         place, path = (*capabilities[0], "properties"), capabilities[1]
-        declared_members = new.value(place)
+        declared_members = new.get_value(place)
         words = [each[0].upper() + each[1:] for each in re.split("[^A-Za-z0-9]+", name) if each] or ["addition"]
         key = re.sub("^[0-9]", "v", words[0][0].lower()) + "".join(words)[1:]
         while is_object(declared_members) and key in declared_members:
@@ -140,7 +140,7 @@ class Proposals:
         sentence = f"Send {name!r} only to peers that advertise the new capability {gate}."
         return Proposal(sentence, "keep", (capability, marking))
 
-    def _capabilities(self, receiver: str) -> tuple[Place, str] | None:
+    def _find_capabilities(self, receiver: str) -> tuple[Place, str] | None:
         """The place of the receiver's capabilities object, and the field that contains it."""
         meaning = self.meaning()
         if meaning is None:
@@ -154,84 +154,86 @@ class Proposals:
                 names = [option.name for option in options if isinstance(option, ir.Ref)]
                 if len(names) == 1 and (each.name in capability_names or each.name.lower().endswith("capabilities")):
                     origin = meaning.bundle.origins[names[0]]
-                    return self.sides.new.typed(origin.partition("#")[0], split_place(origin)), each.name
+                    return self.sides.new.parse_parts(origin.partition("#")[0], split_place(origin)), each.name
         return None
 
-    def _beside(self) -> Iterator[Proposal]:
+    def _propose_both(self) -> Iterator[Proposal]:
         """Propose to keep the removed part beside the new one, marked as deprecated.
 
         The part is a field, a branch, or a method with all its messages.
         """
         place, sides = self._old, self.sides
         every = [each for each in sides.reversals if each.op == "add" and each.old]
-        back = [each for each in every if holds(place, each.old) and holder_of(each.at) in _HOLDERS]
+        back = [each for each in every if holds(place, each.old) and find_holder(each.at) in _HOLDERS]
         if place is None or not back or not self.finding.rule.endswith(_GONE):
             return
-        methods = {_method(each.value) for each in back} - {None}
-        back += [each for each in every if each not in back and _method(each.value) in methods]
-        around = sides.old.around(place)
-        rest = [each for each in every if sides.changed_definition(each) == around and each not in back]
-        demand = self._demand() if self.finding.rule.endswith("-renamed") else None
-        others = [*self._listings(back, every), *([demand] if demand else [])]
-        deprecated_parts = [self._deprecated(each) for each in back]
+        methods = {_get_method(each.value) for each in back} - {None}
+        back += [each for each in every if each not in back and _get_method(each.value) in methods]
+        around = sides.old.find_definition(place)
+        rest = [each for each in every if sides.find_changed_definition(each) == around and each not in back]
+        demand = self._find_demand() if self.finding.rule.endswith("-renamed") else None
+        others = [*self._list_restored_branches(back, every), *([demand] if demand else [])]
+        deprecated_parts = [self._deprecate(each) for each in back]
         keeps = deprecated_parts != back
         sentence = f"Keep {self._name(place)}{', marked as deprecated,' if keeps else ''} until the next major version."
         for parts in (deprecated_parts, [*deprecated_parts, *rest]):
             yield Proposal(sentence, "keep" if keeps else "revert", (*parts, *others))
 
-    def _listings(self, back: Iterable[Reversal], every: Iterable[Reversal]) -> list[Reversal]:
+    def _list_restored_branches(self, back: Iterable[Reversal], every: Iterable[Reversal]) -> list[Reversal]:
         """The branches of definitions and roots that refer to the restored messages."""
         old, places = self.sides.old, {each.old for each in back}
         names = {name for name, at in old.definitions.items() if at in places} - self.sides.new.definitions.keys()
         items = [each for each in every if isinstance(each.at[-1], int) and each not in back]
         return [
-            each for each in items if each.old and names.intersection(old.references(old.value(each.old), each.old[0]))
+            each
+            for each in items
+            if each.old and names.intersection(old.list_references(old.get_value(each.old), each.old[0]))
         ]
 
-    def _deprecated(self, each: Reversal) -> Reversal:
+    def _deprecate(self, each: Reversal) -> Reversal:
         """The edit with `deprecated` added to the restored value, if the draft has this keyword."""
-        value = {} if each.value is True and holder_of(each.at) == "properties" else each.value
+        value = {} if each.value is True and find_holder(each.at) == "properties" else each.value
         new = self.sides.new
-        draft = find_draft(new.value(each.at[:1]), new.input.documents.reference_values)
+        draft = find_draft(new.get_value(each.at[:1]), new.input.documents.reference_values)
         if not is_object(value) or draft is None or draft.name not in ("2019-09", "2020-12"):
             return each
         return replace(each, value={**value, "deprecated": True})
 
     def _name(self, place: Place) -> str:
         """The name of the removed part on the old side."""
-        if holder_of(place) == "properties":
+        if find_holder(place) == "properties":
             return repr(place[-1])
-        value = self.sides.old.value(place)
-        tags = [_method(value), *constants(value).values(), *([] if is_object(value) else [value])]
+        value = self.sides.old.get_value(place)
+        tags = [_get_method(value), *list_constants(value).values(), *([] if is_object(value) else [value])]
         return repr(next((each for each in tags if each is not None), self.finding.location))
 
-    def _reverted(self) -> Iterator[Proposal]:
+    def _propose_reversal(self) -> Iterator[Proposal]:
         """Propose to restore the old text: at the place of the finding, in its definition, in adjacent definitions, everywhere."""
         sides, places = self.sides, ((self._new, self.sides.new), (self._old, self.sides.old))
-        names = frozenset(side.around(place) for place, side in places if place is not None)
+        names = frozenset(side.find_definition(place) for place, side in places if place is not None)
         yield Proposal("", "revert", tuple(filter(self._is_near, sides.reversals)))
-        yield Proposal("", "revert", self._edits(names))
+        yield Proposal("", "revert", self._list_edits(names))
         if self._new is not None:
-            yield Proposal("", "revert", sides.removal_of(sides.new.around(self._new)))
-        yield Proposal("", "revert more", self._edits(sides.near(names)))
+            yield Proposal("", "revert", sides.remove_definition(sides.new.find_definition(self._new)))
+        yield Proposal("", "revert more", self._list_edits(sides.list_adjacent(names)))
         yield Proposal("", "revert all", sides.reversals)
 
-    def _edits(self, names: frozenset[str]) -> tuple[Reversal, ...]:
+    def _list_edits(self, names: frozenset[str]) -> tuple[Reversal, ...]:
         """The edits of these definitions."""
-        return tuple(each for each in self.sides.reversals if self.sides.changed_definition(each) in names)
+        return tuple(each for each in self.sides.reversals if self.sides.find_changed_definition(each) in names)
 
     def _is_near(self, each: Reversal) -> bool:
         """Whether an edit is at, below or above the place of the finding, or changes whether its field is required."""
-        value = self.sides.new.value(each.at) if each.op == "remove" else each.value
+        value = self.sides.new.get_value(each.at) if each.op == "remove" else each.value
         names = value if is_array(value) else [value]
         for place, at in ((self._new, each.at), (self._old, each.old)):
-            is_demand = place is not None and holder_of(place) == "properties" and place[-1] in names
+            is_demand = place is not None and find_holder(place) == "properties" and place[-1] in names
             if holds(place, at) or holds(at, place) or (place and is_demand and holds((*place[:-2], "required"), at)):
                 return True
         return False
 
 
-def _method(value: Any) -> str | None:
+def _get_method(value: Any) -> str | None:
     return value["x-method"] if is_object(value) and isinstance(value.get("x-method"), str) else None
 
 

@@ -17,7 +17,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from acpgen.compat.compare import side
+from acpgen.compat.compare import read_side
 from acpgen.compat.faults import NOT_REPAIRABLE
 from acpgen.compat.findings import FilePatch, Finding, Fix, Repair, Report, SourcePosition, Suggestion
 from acpgen.compat.repair.proposals import EFFORTS, Effort, Proposal, Proposals, describe
@@ -73,7 +73,7 @@ class RepairResult:
         source_files: Mapping[str, bytes] = dict(self.new.source.files) if self.new.source is not None else {}
         for path, text in self.texts.items():
             at = self.new.at(path)
-            why = _obstacle(Path(at), source_files.get(path))
+            why = _find_obstacle(Path(at), source_files.get(path))
             faults += [NOT_REPAIRABLE(at=at, reason=why)] if why else []
             targets[os.path.realpath(at)] = text
         if faults:
@@ -89,7 +89,7 @@ class RepairResult:
         yield f"Written: {names}." if is_written else "Nothing was written."
 
 
-def _obstacle(file: Path, content: bytes | None) -> str:
+def _find_obstacle(file: Path, content: bytes | None) -> str:
     """The reason why a file cannot be edited; empty if it can."""
     try:
         now = read_bytes(file) if file.is_file() else None
@@ -116,20 +116,20 @@ def repair(
     """
 
     @cache
-    def meaning() -> SchemaRevision | None:
+    def read_meaning() -> SchemaRevision | None:
         try:
-            return None if report.mode == "language" else side(new, unstable=unstable).meaning
+            return None if report.mode == "language" else read_side(new, unstable=unstable).meaning
         except Faults:
             return None
 
-    search = _Search(report, Sides(old, new), meaning, compare, budget)
+    search = _Search(report, Sides(old, new), read_meaning, compare, budget)
     findings = search.run()
-    edits = search.edits(search.accepted) or {}
+    edits = search.combine_edits(search.accepted) or {}
     if search.outcome is None or not edits:
         return RepairResult(replace(report, findings=findings), new, {})
     ended = sum(search.outcome.ends(each, search.before) for each in search.wanted)
-    fix = Fix(search.outcome.report.verdict, ended, len(search.wanted), _patches(edits, new))
-    return RepairResult(replace(report, findings=findings, fix=fix), new, texts(new, edits))
+    fix = Fix(search.outcome.report.verdict, ended, len(search.wanted), _write_patches(edits, new))
+    return RepairResult(replace(report, findings=findings, fix=fix), new, edit_texts(new, edits))
 
 
 class _Search:
@@ -164,13 +164,13 @@ class _Search:
         """The findings, with a repair for each that needs one, within the budget."""
         for effort in EFFORTS:
             for finding in self.wanted:
-                self._alone(finding, effort)
+                self._try_each(finding, effort)
             fresh = {each.identity: each for each in self.chosen.values() if each not in self.accepted}
-            self._together(list(fresh.values()))
+            self._try_together(list(fresh.values()))
         findings = self.before.report.findings
         return tuple(self._with_repair(each) if id(each) in self.offered else each for each in findings)
 
-    def _alone(self, finding: Finding, effort: Effort) -> None:
+    def _try_each(self, finding: Finding, effort: Effort) -> None:
         for proposal in self.offered[id(finding)] if id(finding) not in self.chosen else ():
             if proposal.effort != effort:
                 continue
@@ -193,7 +193,7 @@ class _Search:
         """
         others = sum(id(each) not in self.chosen and each not in ended for each in self.wanted)
         limit = self.spent + (self.limit - _SPARED - self.spent) // (others + 1)
-        for unit in (self.sides.changed_definition, attrgetter("key")):
+        for unit in (self.sides.find_changed_definition, attrgetter("key")):
             units = list(dict.fromkeys(map(unit, proposal.parts)))
             size = len(units) // 2
             while size:
@@ -213,7 +213,7 @@ class _Search:
                 size //= 2
         return replace(proposal, description=proposal.description or describe(proposal.parts)), outcome
 
-    def _together(self, group: list[Proposal]) -> None:
+    def _try_together(self, group: list[Proposal]) -> None:
         """Accept the proposals of a group that are compatible with the accepted ones; if the group fails, try its halves."""
         trial = [*self.accepted, *group]
         ended = [each for each in self.wanted if self.chosen.get(id(each)) in trial]
@@ -221,38 +221,40 @@ class _Search:
         if isinstance(outcome, _Outcome) and all(outcome.ends(each, self.before) for each in ended):
             self.accepted, self.outcome = trial, outcome
         elif len(group) > 1:
-            self._together(group[: len(group) // 2])
-            self._together(group[len(group) // 2 :])
+            self._try_together(group[: len(group) // 2])
+            self._try_together(group[len(group) // 2 :])
 
     def _judge(self, proposals: Sequence[Proposal], limit: int) -> _Outcome | str:
         """The outcome on the edited files if nothing becomes worse; otherwise the reason why the edits are rejected."""
-        edits = self.edits(proposals)
+        edits = self.combine_edits(proposals)
         key: frozenset[Any] = frozenset[Any]().union(*(each.identity for each in proposals))
         if edits is None:
             return "it contradicts the repair of another finding"
         if key not in self.outcomes and self.spent < limit:
             self.spent += 1
             try:
-                outcome = _Outcome(self.compare(with_texts(self.sides.new.input, texts(self.sides.new.input, edits))))
-                worse = next(outcome.harms(self.before), None)
-                self.outcomes[key] = outcome if worse is None else _reason(worse)
+                outcome = _Outcome(
+                    self.compare(with_texts(self.sides.new.input, edit_texts(self.sides.new.input, edits)))
+                )
+                worse = next(outcome.find_harms(self.before), None)
+                self.outcomes[key] = outcome if worse is None else _describe_reason(worse)
             except Faults:  # about edits that nobody has seen
                 self.outcomes[key] = "the restored part does not fit into the new schema"
         return self.outcomes.get(key, "the budget is spent")
 
-    def edits(self, proposals: Iterable[Proposal]) -> Edits | None:
+    def combine_edits(self, proposals: Iterable[Proposal]) -> Edits | None:
         return combine([part for each in proposals for part in each.parts], self.sides.new.values)
 
     def _with_repair(self, finding: Finding) -> Finding:
         """A finding with its repair, or with the reason why it has none."""
         proposal = self.chosen.get(id(finding))
         if proposal is None:
-            return replace(finding, no_repair=self._why_not(finding))
-        patches = _patches(self.edits([proposal]) or {}, self.sides.new.input)
-        why = "" if proposal.keeps else _why(finding)
+            return replace(finding, no_repair=self._explain_failure(finding))
+        patches = _write_patches(self.combine_edits([proposal]) or {}, self.sides.new.input)
+        why = "" if proposal.keeps else _explain(finding)
         return replace(finding, repair=Repair(proposal.description, proposal.keeps, why, patches))
 
-    def _why_not(self, finding: Finding) -> str:
+    def _explain_failure(self, finding: Finding) -> str:
         if self.spent >= self.limit - _SPARED:
             return f"The budget of {self.limit} comparisons was spent before a repair was found."
         reasons = self.failures[id(finding)]
@@ -262,7 +264,7 @@ class _Search:
         return f"{count} tried, and none works: {reasons[-1]}."
 
 
-def _why(finding: Finding) -> str:
+def _explain(finding: Finding) -> str:
     """The reason why the change cannot serve both old and new peers."""
     senders = {sender for each in finding.reaches for sender in each.senders}
     if senders == {"old"}:
@@ -281,13 +283,13 @@ def _needs_repair(finding: Finding) -> bool:
     return finding.severity in ("breaking", "risky") and finding.waived is None and has_bad_reach
 
 
-def _keys(finding: Finding) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _make_keys(finding: Finding) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The identity of a finding and of its cause."""
-    cause = ("cause", finding.rule, _plain(finding.old), _plain(finding.new))
+    cause = ("cause", finding.rule, _drop_indexes(finding.old), _drop_indexes(finding.new))
     return (finding.rule, finding.declaration or finding.location), cause
 
 
-def _plain(position: SourcePosition | None) -> str:
+def _drop_indexes(position: SourcePosition | None) -> str:
     """A place without indexes, because edits shift them."""
     return "" if position is None else re.sub(r"/\d+(?=/|$)", "/", str(position))
 
@@ -299,31 +301,31 @@ class _Outcome:
         self.report = report
         self.bad = [each for level in _BAD for each in report.findings if each.severity == level]
         self.fingerprints = {each.fingerprint for each in self.bad}
-        self.claims = Counter(claim for each in self.bad for claim in _claims(each))
+        self.claims = Counter(claim for each in self.bad for claim in _list_claims(each))
 
     def ends(self, finding: Finding, before: _Outcome) -> bool:
         """Whether a finding is gone, and no other of its identity or cause replaces it."""
         if finding.fingerprint in self.fingerprints:
             return False
-        return all(self.claims[(*key, _BAD[-1])] < before.claims[(*key, _BAD[-1])] for key in _keys(finding))
+        return all(self.claims[(*key, _BAD[-1])] < before.claims[(*key, _BAD[-1])] for key in _make_keys(finding))
 
-    def harms(self, before: _Outcome) -> Iterator[Finding]:
+    def find_harms(self, before: _Outcome) -> Iterator[Finding]:
         """Yield findings that are worse than before an edit, worst first.
 
         A finding at another message is not new if its cause already existed.
         """
         remaining = before.claims.copy()
         for each in self.bad:
-            remaining.subtract(_claims(each))
-            if all(remaining[(*key, each.severity)] < 0 for key in _keys(each)):
+            remaining.subtract(_list_claims(each))
+            if all(remaining[(*key, each.severity)] < 0 for key in _make_keys(each)):
                 yield each
 
 
-def _claims(finding: Finding) -> list[tuple[str, ...]]:
-    return [(*key, level) for key in _keys(finding) for level in _BAD[_BAD.index(finding.severity) :]]
+def _list_claims(finding: Finding) -> list[tuple[str, ...]]:
+    return [(*key, level) for key in _make_keys(finding) for level in _BAD[_BAD.index(finding.severity) :]]
 
 
-def _reason(worse: Finding) -> str:
+def _describe_reason(worse: Finding) -> str:
     where = f" at {worse.location}" if worse.location else ""
     return f"{worse.severity} {worse.rule}{where} would replace it"
 
@@ -345,14 +347,14 @@ def with_texts(side_input: Input, new_texts: Mapping[str, str]) -> Input:
     return replace(side_input, documents=replace(side_input.documents, documents=tuple(documents)))
 
 
-def texts(side_input: Input, edits: Edits) -> dict[str, str]:
+def edit_texts(side_input: Input, edits: Edits) -> dict[str, str]:
     """The edited files, by path."""
     before = {each.path: each.text for each in side_input.documents.documents}
     return {path: apply_edits(before[path], each) for path, each in edits.items()}
 
 
-def _patches(edits: Edits, side_input: Input) -> tuple[FilePatch, ...]:
-    before, after = {each.path: each.text for each in side_input.documents.documents}, texts(side_input, edits)
+def _write_patches(edits: Edits, side_input: Input) -> tuple[FilePatch, ...]:
+    before, after = {each.path: each.text for each in side_input.documents.documents}, edit_texts(side_input, edits)
     patches: list[FilePatch] = []
     for path in sorted(edits):
         line_changes = diff_lines(before[path], after[path])

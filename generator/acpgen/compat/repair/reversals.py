@@ -43,7 +43,7 @@ def holds(place: Place | None, other: Place | None) -> bool:
     return place is not None and other is not None and place == other[: len(place)]
 
 
-def holder_of(place: Place | None) -> str | int:
+def find_holder(place: Place | None) -> str | int:
     """The key of the object or array that contains a place; empty for a file and its members."""
     return place[-2] if place is not None and len(place) > 2 else ""
 
@@ -57,7 +57,7 @@ def combine(parts: Iterable[Reversal], files: Mapping[str, Any]) -> Edits | None
             one, other = edits[key].value, part.value
             if edits[key].op != part.op or part.op != "add" or not is_object(one) or not is_object(other):
                 return None
-            if not all(equal(one[name], other[name]) for name in one if name in other):
+            if not all(is_equal(one[name], other[name]) for name in one if name in other):
                 return None
             edit = replace(part, value={**one, **other})
         edits[key] = edit
@@ -89,24 +89,26 @@ def _without_empty(edits: list[Edit], files: Mapping[str, Any]) -> list[Edit]:
     return edits
 
 
-def equal(one: Any, other: Any) -> bool:
+def is_equal(one: Any, other: Any) -> bool:
     """Whether two JSON values are equal; `1` and `true` are not."""
     return one == other and dumps(one, sort_keys=True) == dumps(other, sort_keys=True)
 
 
-def between(old: Any, new: Any, was: Place, at: Place, *, schema: bool = True) -> Iterator[Reversal]:
+def find_reversals(old: Any, new: Any, was: Place, at: Place, *, schema: bool = True) -> Iterator[Reversal]:
     """Yield the edits that give the new value, at the place `at`, the meaning of the old one. `schema`: the value is a schema."""
-    if equal(old, new):
+    if is_equal(old, new):
         return
     if is_object(old) and is_object(new):
-        yield from _members(old, new, was, at, schema)
+        yield from _reverse_members(old, new, was, at, schema)
     elif is_array(old) and is_array(new):
-        yield from _items(old, new, was, at)
+        yield from _reverse_items(old, new, was, at)
     else:
         yield Reversal("replace", at, old, old=was)
 
 
-def _members(old: dict[str, Any], new: dict[str, Any], was: Place, at: Place, schema: bool) -> Iterator[Reversal]:
+def _reverse_members(
+    old: dict[str, Any], new: dict[str, Any], was: Place, at: Place, schema: bool
+) -> Iterator[Reversal]:
     silent = _SILENT if schema else ()
     before = ""
     for key, value in old.items():
@@ -117,13 +119,13 @@ def _members(old: dict[str, Any], new: dict[str, Any], was: Place, at: Place, sc
         else:
             before = key
             inner = not (schema and key in (*MAPS, *DEFINITIONS))
-            yield from between(value, new[key], (*was, key), (*at, key), schema=inner)
+            yield from find_reversals(value, new[key], (*was, key), (*at, key), schema=inner)
     yield from (Reversal("remove", (*at, key)) for key in new if key not in old and key not in silent)
 
 
-def _items(old: list[Any], new: list[Any], was: Place, at: Place) -> Iterator[Reversal]:
+def _reverse_items(old: list[Any], new: list[Any], was: Place, at: Place) -> Iterator[Reversal]:
     """Yield the edits of matching, removed and added items."""
-    partner = _partners(old, new)
+    partner = _match_items(old, new)
     is_moved = len(old) != len(new) or list(partner.values()) != sorted(partner.values())
     if is_moved and at[-1] in _ORDERED:
         yield Reversal("replace", at, old, old=was)
@@ -132,16 +134,16 @@ def _items(old: list[Any], new: list[Any], was: Place, at: Place) -> Iterator[Re
     for index, value in enumerate(old):
         if index in partner:
             following = partner[index] + 1
-            yield from between(value, new[partner[index]], (*was, index), (*at, partner[index]))
+            yield from find_reversals(value, new[partner[index]], (*was, index), (*at, partner[index]))
         else:
             yield Reversal("add", (*at, following), value, old=(*was, index))
     yield from (Reversal("remove", (*at, index)) for index in range(len(new)) if index not in partner.values())
 
 
-def _partners(old: list[Any], new: list[Any]) -> dict[int, int]:
+def _match_items(old: list[Any], new: list[Any]) -> dict[int, int]:
     """The index of the new item for each matching old item: equal, or with the same identifying mark."""
     partners: dict[int, int] = {}
-    for mark in (_text, _mark):
+    for mark in (_serialize, _mark):
         new_marks = [mark(item) for item in new]
         for index, item in enumerate(old):
             if index not in partners and (old_mark := mark(item)) is not None:
@@ -150,7 +152,7 @@ def _partners(old: list[Any], new: list[Any]) -> dict[int, int]:
     return partners
 
 
-def _text(item: Any) -> str | None:
+def _serialize(item: Any) -> str | None:
     return dumps(item, sort_keys=True)
 
 
@@ -158,11 +160,11 @@ def _mark(item: Any) -> str | None:
     """The identifying mark of a branch: its constants, reference or title; for a method or param, its name."""
     members = item if is_object(item) else {}
     name = members.get("name") if isinstance(members.get("name"), str) else None
-    marks = (constants(item), members.get("$ref"), name, members.get("title"), members.get("type"))
+    marks = (list_constants(item), members.get("$ref"), name, members.get("title"), members.get("type"))
     return next((dumps(mark, sort_keys=True) for mark in marks if mark not in (None, {})), None)
 
 
-def constants(branch: Any) -> dict[str, Any]:
+def list_constants(branch: Any) -> dict[str, Any]:
     """The constants of a branch by property; the branch's own constant has the empty name."""
     members: Any = branch.get("properties") if is_object(branch) else None
     schemas = {"": branch, **(members if is_object(members) else {})}

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urljoin
 
-from acpgen.compat.repair.reversals import Place, Reversal, between
+from acpgen.compat.repair.reversals import Place, Reversal, find_reversals
 from acpgen.input.walk import ASSERTIONS, DEFINITIONS, find_refs_anywhere, find_sources, is_array, is_object
 from acpgen.pointers import as_fragment, follow, split_pointer, write_plain_pointer
 
@@ -28,45 +28,45 @@ class SchemaFiles:
             for path, value in self.values.items()
             for key in DEFINITIONS
             if is_object(value) and is_object(value.get(key))
-            for name, at in _definitions(value[key], (path, key), "")
+            for name, at in _list_definitions(value[key], (path, key), "")
         }
         self._names = {tuple(map(str, at)): name for name, at in self.definitions.items()}
 
-    def place(self, position: SourcePosition | None) -> Place | None:
+    def find_place(self, position: SourcePosition | None) -> Place | None:
         """The place of a position; `None` without a position, and for files outside the schema."""
         for path in self.values if position is not None else ():
             if position is not None and self.input.at(path) == position.file:
-                return self.typed(path, split_pointer(position.pointer))
+                return self.parse_parts(path, split_pointer(position.pointer))
         return None
 
-    def typed(self, path: str, parts: Iterable[str]) -> Place:
+    def parse_parts(self, path: str, parts: Iterable[str]) -> Place:
         """The place for the parts of a pointer, as far as it resolves; indexes become numbers."""
         at: Place = (path,)
         for part in parts:
-            key = int(part) if is_array(self.value(at)) and part.isdecimal() else part
-            if self.value((*at, key)) is None:
+            key = int(part) if is_array(self.get_value(at)) and part.isdecimal() else part
+            if self.get_value((*at, key)) is None:
                 break
             at = (*at, key)
         return at
 
-    def value(self, at: Place | None) -> Any:
+    def get_value(self, at: Place | None) -> Any:
         """The value at a place; `None` if there is none."""
         try:
             return None if at is None else follow(self.values, map(str, at))
         except KeyError:
             return None
 
-    def around(self, at: Place) -> str:
+    def find_definition(self, at: Place) -> str:
         """The name of the innermost definition that contains a place; the path of the file if there is none."""
         keys = tuple(map(str, at))
         return next((self._names[keys[:n]] for n in range(len(keys), 1, -1) if keys[:n] in self._names), keys[0])
 
-    def references(self, value: Any, path: str | int) -> Iterable[str]:
+    def list_references(self, value: Any, path: str | int) -> Iterable[str]:
         """The names of the definitions that a value in a file refers to."""
-        targets = (self.definition(ref, path) for ref in find_refs_anywhere(value))
+        targets = (self.resolve_reference(ref, path) for ref in find_refs_anywhere(value))
         return dict.fromkeys(each[0] for each in targets if each is not None)
 
-    def definition(self, reference: str, path: str | int) -> tuple[str, Place] | None:
+    def resolve_reference(self, reference: str, path: str | int) -> tuple[str, Place] | None:
         """The definition that a reference in a file points into, with the remaining path below it."""
         file, _, fragment = urljoin(str(path), unquote(reference)).partition("#")
         keys = (file, *split_pointer(fragment))
@@ -77,9 +77,9 @@ class SchemaFiles:
     @cached_property
     def links(self) -> frozenset[tuple[str, str]]:
         """The pairs of a definition or file and a definition that it refers to."""
-        holders = [(name, at[0], self.value(at)) for name, at in self.definitions.items()]
+        holders = [(name, at[0], self.get_value(at)) for name, at in self.definitions.items()]
         holders += [(path, path, _without_definitions(value)) for path, value in self.values.items()]
-        return frozenset((name, each) for name, path, value in holders for each in self.references(value, path))
+        return frozenset((name, each) for name, path, value in holders for each in self.list_references(value, path))
 
 
 class Sides:
@@ -89,11 +89,11 @@ class Sides:
         self.old = SchemaFiles(old)
         self.new = SchemaFiles(new)
 
-    def changed_definition(self, edit: Reversal) -> str:
+    def find_changed_definition(self, edit: Reversal) -> str:
         """The definition that an edit belongs to, or the path of the file."""
-        return self.new.around(edit.at) if edit.old is None else self.old.around(edit.old)
+        return self.new.find_definition(edit.at) if edit.old is None else self.old.find_definition(edit.old)
 
-    def near(self, names: frozenset[str]) -> frozenset[str]:
+    def list_adjacent(self, names: frozenset[str]) -> frozenset[str]:
         """The definitions with those that they refer to and those that refer to them."""
         return names.union(*(link for link in self.old.links | self.new.links if names.intersection(link)))
 
@@ -108,17 +108,17 @@ class Sides:
         ]
         edits: dict[str, Reversal] = {}
         for was, at in pairs:
-            old, new = self.translate(self.old.value(was), was[0], at[0]), self.new.value(at)
+            old, new = self.translate(self.old.get_value(was), was[0], at[0]), self.new.get_value(at)
             if len(at) == 1 and is_object(old) and is_object(new):
                 old, new = _without_definitions(old), _without_definitions(new)
-            edits |= {each.key: each for each in between(old, new, was, at)}
+            edits |= {each.key: each for each in find_reversals(old, new, was, at)}
         return (*edits.values(), *(self.restore(name) for name in before if name not in after))
 
     def restore(self, name: str) -> Reversal:
         """The edit that restores a definition of the old side, after the one that it follows there."""
-        place, names, was = self._target(name), list(self.old.definitions), self.old.definitions[name]
-        value: Any = self.translate(self.old.value(was), was[0], place[0])
-        if self.new.value(place[:2]) is None:
+        place, names, was = self._choose_target(name), list(self.old.definitions), self.old.definitions[name]
+        value: Any = self.translate(self.old.get_value(was), was[0], place[0])
+        if self.new.get_value(place[:2]) is None:
             for key in reversed(place[2:]):
                 value = {key: value}
             return Reversal("add", place[:2], value, old=was)
@@ -127,7 +127,7 @@ class Sides:
         after = [str(each[-1]) for each in earlier if each[0] == place[0] and len(place) == 3]
         return Reversal("add", place, value, after[-1] if after else None, was)
 
-    def removal_of(self, name: str) -> tuple[Reversal, ...]:
+    def remove_definition(self, name: str) -> tuple[Reversal, ...]:
         """The edits that remove a definition of the new side alone and restore what refers to it; none if both sides have it.
 
         Some definitions have an effect whatever refers to them: a profile names them, or they have the name of an inner type.
@@ -142,10 +142,10 @@ class Sides:
     def _added(self) -> Mapping[str, Iterable[str]]:
         """The definitions of the new side alone, each with those that it refers to."""
         places = {name: at for name, at in self.new.definitions.items() if name not in self.old.definitions}
-        return {name: self.new.references(self.new.value(at), at[0]) for name, at in places.items()}
+        return {name: self.new.list_references(self.new.get_value(at), at[0]) for name, at in places.items()}
 
     def _refers(self, at: Place, names: set[str]) -> bool:
-        return not names.isdisjoint(self.new.references({at[-1]: self.new.value(at)}, at[0]))
+        return not names.isdisjoint(self.new.list_references({at[-1]: self.new.get_value(at)}, at[0]))
 
     def complete(self, parts: Iterable[Reversal]) -> tuple[Reversal, ...]:
         """The edits with the definitions that they refer to and that the new side lacks."""
@@ -154,7 +154,7 @@ class Sides:
         places = set(pending)
         while pending:
             at = pending.pop()
-            for name in self.old.references(self.old.value(at), at[0]):
+            for name in self.old.list_references(self.old.get_value(at), at[0]):
                 was = self.old.definitions[name]
                 if name not in self.new.definitions and was not in places:
                     again = self.restore(name)
@@ -163,14 +163,14 @@ class Sides:
                     pending.append(was)
         return tuple(edits.values())
 
-    def _target(self, name: str) -> Place:
+    def _choose_target(self, name: str) -> Place:
         """The actual or intended place of a definition on the new side: in the file with the path of the old one, else in the first."""
         if name in self.new.definitions:
             return self.new.definitions[name]
         path, keyword, *rest = self.old.definitions[name]
         if path not in self.new.values:
             path = next((at[0] for at in self.new.definitions.values()), next(iter(self.new.values)))
-        keywords = (key for key in (keyword, *DEFINITIONS) if self.new.value((path, key)) is not None)
+        keywords = (key for key in (keyword, *DEFINITIONS) if self.new.get_value((path, key)) is not None)
         return (path, next(keywords, keyword), *rest)
 
     def translate(self, value: Any, path: str | int, into: str | int) -> Any:
@@ -181,10 +181,10 @@ class Sides:
             return value
         translated = {key: self.translate(inner, path, into) for key, inner in value.items()}
         reference = translated.get("$ref")
-        target = self.old.definition(reference, path) if isinstance(reference, str) else None
+        target = self.old.resolve_reference(reference, path) if isinstance(reference, str) else None
         if target is not None:
             name, rest = target
-            place, was = self._target(name), self.old.definitions[name]
+            place, was = self._choose_target(name), self.old.definitions[name]
             if (path, into, was[1:]) != (was[0], place[0], place[1:]):
                 file = posixpath.relpath(str(place[0]), posixpath.dirname(str(into)) or ".") if place[0] != into else ""
                 translated["$ref"] = f"{file}{as_fragment(write_plain_pointer(*place[1:], *rest))}"
@@ -195,10 +195,10 @@ def _without_definitions(root: Any) -> dict[str, Any]:
     return {key: value for key, value in root.items() if key not in DEFINITIONS} if is_object(root) else {}
 
 
-def _definitions(inside: dict[str, Any], at: Place, prefix: str) -> Iterator[tuple[str, Place]]:
+def _list_definitions(inside: dict[str, Any], at: Place, prefix: str) -> Iterator[tuple[str, Place]]:
     """Yield the definitions of an object, including those in groups."""
     for name, value in inside.items():
         if is_object(value) and value and ASSERTIONS.isdisjoint(value) and all(map(is_object, value.values())):
-            yield from _definitions(value, (*at, name), f"{prefix}{name}/")
+            yield from _list_definitions(value, (*at, name), f"{prefix}{name}/")
         else:
             yield f"{prefix}{name}", (*at, name)

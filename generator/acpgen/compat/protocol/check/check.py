@@ -12,7 +12,7 @@ from acpgen.compat.findings import BUDGET, CheckResult, Reach
 from acpgen.compat.protocol.check import frames, outside_messages
 from acpgen.compat.protocol.check.content import Content
 from acpgen.compat.protocol.check.context import Context
-from acpgen.compat.protocol.check.counterparts import kinds_of_both, of_files
+from acpgen.compat.protocol.check.counterparts import list_shared_kinds, of_files
 from acpgen.compat.protocol.check.methods import of_methods
 from acpgen.compat.protocol.revision import SchemaRevision
 
@@ -23,21 +23,23 @@ def check(old: SchemaRevision, new: SchemaRevision, budget: int = BUDGET, format
     `formats` is whether `format` is an assertion or only an annotation.
     """
     context = Context(old, new, budget, formats)
-    findings = [*_changes(context)]
+    findings = [*_check_changes(context)]
     differing = [*outside_messages.of_definitions(context, findings)]
     reaches = (
         *findings,
         *differing,
-        *outside_messages.unread_statements(context),
+        *outside_messages.find_unread_statements(context),
         *frames.of_frames(context, [*findings, *differing]),
-        *outside_messages.unstable_differences(context, findings),
+        *outside_messages.find_unstable_differences(context, findings),
     )
     return CheckResult(
-        reaches, outside_messages.language(context, reaches), outside_messages.coverage(context, reaches)
+        reaches,
+        outside_messages.compare_languages(context, reaches),
+        outside_messages.measure_coverage(context, reaches),
     )
 
 
-def _changes(context: Context) -> Iterator[Reach]:
+def _check_changes(context: Context) -> Iterator[Reach]:
     """Yield the findings of all changes."""
     pairs, walk = context.pairs, context.walk
     elsewhere = frozenset(pair for pair in context.held if walk.is_declared(pair)) | {each.pair for each in pairs}
@@ -51,23 +53,23 @@ def _changes(context: Context) -> Iterator[Reach]:
     root_kinds = frozenset(
         Pair(ir.Ref(name), ir.Ref(name))
         for root in context.roots
-        for name in kinds_of_both(context.old, context.new, root)
+        for name in list_shared_kinds(context.old, context.new, root)
     )
     content = Content(context)
     for each in pairs:
         yield from content.compare(each, elsewhere if each.alone else root_kinds)
-    yield from content.unexplained_refusals()
+    yield from content.find_unexplained_refusals()
     files = of_files(context.old, context.new)
-    for change in walk.documentation_changes():
+    for change in walk.list_documentation_changes():
         if change.kind != "definition" or files.get(change.old) != change.new:
-            yield context.editorial(change)
+            yield context.report_editorial(change)
 
 
-def restructuring(
+def report_restructuring(
     old: SchemaRevision, new: SchemaRevision, old_at: str, new_at: str, broken: tuple[str, ...] | None = None
 ) -> Reach:
     """The finding that the files differ in nothing that matters, or only in the `broken` classes of generated code, where no other
     finding explains it.
     """
     change = Change("structure", new=broken, old_at=old_at, new_at=new_at)
-    return replace(Context(old, new).editorial(change), flow="both")
+    return replace(Context(old, new).report_editorial(change), flow="both")

@@ -13,25 +13,25 @@ from acpgen.compat.changes import (
     FormatChange,
     LimitChange,
     join_limits,
-    unexplained_limit,
+    make_unexplained_limit,
 )
 from acpgen.compat.diff.pairs import Declaration, Pair, PlacedChange
 from acpgen.compat.diff.shapes import Objects
-from acpgen.compat.findings import Reach, Revision, opposite
-from acpgen.compat.protocol.check.context import Context, breaks_of
+from acpgen.compat.findings import Reach, Revision, get_opposite
+from acpgen.compat.protocol.check.context import Context, describe_break
 from acpgen.compat.protocol.check.counterparts import (
     DIRECTIONS,
     Cause,
     MessagePair,
-    closure,
-    location_of,
-    path_of,
-    within_of,
+    extend_location,
+    find_closure,
+    write_location,
+    write_path,
 )
 from acpgen.compat.protocol.check.reception import Receiver, of_anything
-from acpgen.compat.protocol.culprits import remainder
-from acpgen.compat.protocol.revision import fields_on
-from acpgen.compat.protocol.sender_schemas import declares_nothing, schema_of
+from acpgen.compat.protocol.culprits import write_remainder
+from acpgen.compat.protocol.revision import list_fields
+from acpgen.compat.protocol.sender_schemas import declares_nothing, write_schema
 from acpgen.compat.rules import judge
 from acpgen.input.walk import Schema, find_reachable
 from acpgen.meaning import sample_texts
@@ -53,14 +53,14 @@ class Content:
         self._whole.append(messages)
         refused: list[tuple[PlacedChange, Revision, Reach]] = []
         doubts: dict[PlacedChange, None] = {}  # both ways of one comparison may leave the same doubt
-        for placed in self.context.walk.wire_changes(messages.pair, elsewhere):
+        for placed in self.context.walk.list_wire_changes(messages.pair, elsewhere):
             if placed.change.kind == "undecided":
                 doubts[placed] = None
                 continue
-            for each in self._each_way(placed, messages):
+            for each in self._check_each_way(placed, messages):
                 yield each
                 answers: list[Revision] = [
-                    *self._tolerant_revisions(placed.change, messages),
+                    *self._find_tolerant(placed.change, messages),
                     *each.refuses,
                     *each.doubtful,
                 ]
@@ -73,12 +73,15 @@ class Content:
             answered: set[Revision] = {receiver for _, receiver, _ in below}
             referred = [Pair(ir.Ref(name), ir.Ref(name)) for name in placed.change.within[0] or ()]
             if all(pair in self.context.walk.nodes for pair in referred):
-                answered = answered.union(*map(self._answers, referred))
-            for each in (*self._settle(placed, messages, answered), *self._hidden(placed, messages, below)):
+                answered = answered.union(*map(self._find_explained, referred))
+            for each in (
+                *self._settle(placed, messages, answered),
+                *self._find_hidden_refusals(placed, messages, below),
+            ):
                 yield each
                 self._answer(placed, (*each.refuses, *each.doubtful))
 
-    def _hidden(
+    def _find_hidden_refusals(
         self, placed: PlacedChange, messages: MessagePair, below: Sequence[tuple[PlacedChange, Revision, Reach]]
     ) -> Iterator[Reach]:
         """Yield what an undecided difference refuses in addition to a milder change at the same place."""
@@ -86,31 +89,33 @@ class Content:
             others = [(change, each) for change, refused_by, each in below if refused_by == receiver]
             if not others or any(each.severity != "risky" or change.steps != placed.steps for change, each in others):
                 continue
-            apart = [remainder(change.change, placed.pair, sender) for change, _ in others]
+            apart = [write_remainder(change.change, placed.pair, sender) for change, _ in others]
             if all(each is not None for each in apart):
-                limit = replace(_unexplained(placed.change, sender), demand={"not": {"allOf": apart}})
+                limit = replace(_make_unexplained(placed.change, sender), demand={"not": {"allOf": apart}})
                 reach = self._reach(replace(placed, change=limit), messages)
                 yield from () if reach is None or reach.witness is None else (reach,)
 
-    def unexplained_refusals(self) -> Iterator[Reach]:
+    def find_unexplained_refusals(self) -> Iterator[Reach]:
         """Yield what one revision refuses of the other's messages where no change inside explains the refusal."""
         old, new = self.context.old, self.context.new
         for messages in self._whole:
             names = (old, messages.old.content), (new, messages.new.content)
             at = [side.definitions[name].at if name else "" for side, name in names]
             doubt = Change("undecided", detail="no rule explains the difference", old_at=at[0], new_at=at[1])
-            yield from self._settle(PlacedChange(doubt, (), messages.pair), messages, self._answers(messages.pair))
+            yield from self._settle(
+                PlacedChange(doubt, (), messages.pair), messages, self._find_explained(messages.pair)
+            )
 
-    def _answers(self, pair: Pair) -> set[Revision]:
+    def _find_explained(self, pair: Pair) -> set[Revision]:
         """The revisions whose refusals of a pair are explained by the findings of the pair and of the pairs inside it."""
         revisions: set[Revision] = set()
-        return revisions.union(*(self._answered.get(inner, ()) for inner in find_reachable([pair], self._changed)))
+        return revisions.union(*(self._answered.get(inner, ()) for inner in find_reachable([pair], self._list_changed)))
 
     def _answer(self, placed: PlacedChange, revisions: Iterable[Revision]) -> None:
         """Record that a finding explains what these revisions refuse of a pair."""
         self._answered.setdefault(placed.pair, set()).update(revisions)
 
-    def _tolerant_revisions(self, change: Change, messages: MessagePair) -> tuple[Revision, ...]:
+    def _find_tolerant(self, change: Change, messages: MessagePair) -> tuple[Revision, ...]:
         """The revision that refuses the values of a change although this breaks nothing; empty if there is none.
 
         Either its receivers tolerate unknown values, or the sender's object declares no members and is no map, so that nothing is sent
@@ -125,7 +130,7 @@ class Content:
             return ("old",)
         return ()
 
-    def _changed(self, pair: Pair) -> Iterator[Pair]:
+    def _list_changed(self, pair: Pair) -> Iterator[Pair]:
         """The changed pairs directly below a pair."""
         walk = self.context.walk
         children = walk.nodes[pair].children if pair in walk.nodes else ()
@@ -139,20 +144,20 @@ class Content:
         doubtful: list[Revision] = []
         limits: list[LimitChange] = []
         for sender, receiver in DIRECTIONS:
-            if receiver in answered or self.context.acceptance.included(messages.pair, sender) == "yes":
+            if receiver in answered or self.context.acceptance.is_included(messages.pair, sender) == "yes":
                 continue
-            limit = _unexplained(placed.change, sender)
+            limit = _make_unexplained(placed.change, sender)
             reach = self._reach(replace(placed, change=limit), messages)
             if reach is not None and reach.witness is not None:
                 limits.append(limit)
             elif reach is not None:
                 doubtful.append(receiver)
         if limits:
-            yield from self._each_way(replace(placed, change=join_limits(limits)), messages)
+            yield from self._check_each_way(replace(placed, change=join_limits(limits)), messages)
         if doubtful and (doubt := self._reach(placed, messages)) is not None:
             yield replace(doubt, doubtful=tuple(doubtful))
 
-    def _each_way(self, placed: PlacedChange, messages: MessagePair) -> Iterator[Reach]:
+    def _check_each_way(self, placed: PlacedChange, messages: MessagePair) -> Iterator[Reach]:
         """Yield the findings of a change: one, or one for each direction if the change has two and only one of them is refused."""
         whole, parts = self._reach(placed, messages), placed.change.parts
         reaches = [whole]
@@ -166,7 +171,7 @@ class Content:
         if isinstance(change, FormatChange) and context.formats and not original.free:
             change = self._with_refused_texts(change)
         if isinstance(change, FieldChange):
-            example = self._example(change) if change.by else change
+            example = self._make_example(change) if change.by else change
             if example is None:
                 return None
             is_alone = example.what != "field-changed"
@@ -187,10 +192,12 @@ class Content:
             return None
         judgement, witness = received
         if isinstance(change, LimitChange) and witness is not None and witness.refused_by is not None:
-            place = context.validator.refused_at(messages.sides, witness.refused_by, witness.value)
+            place = context.validator.locate_refusal(messages.sides, witness.refused_by, witness.value)
             judgement = judge(replace(change, detail=place))
-        location = location_of(messages.new, placed.steps, context.new)
-        at, cause = declare(context, placed, messages, within_of(location, judgement.within), judgement.within, text)
+        location = write_location(messages.new, placed.steps, context.new)
+        at, cause = declare(
+            context, placed, messages, extend_location(location, judgement.within), judgement.within, text
+        )
         reach = context.reach(
             judgement,
             messages,
@@ -203,15 +210,15 @@ class Content:
             reach = replace(reach, doubtful=tuple(dict.fromkeys((*reach.doubtful, *change.doubtful))))
         if reach.sender is None or placed.free:
             return reach
-        sender = opposite(reach.sender)  # the change may be refused the other way round, too
-        culprit = receiver.culprit(sender)
-        if culprit is None or receiver.refusal(culprit, sender)[1] is None:
+        sender = get_opposite(reach.sender)  # the change may be refused the other way round, too
+        culprit = receiver.find_culprit(sender)
+        if culprit is None or receiver.find_refusal(culprit, sender)[1] is None:
             return reach
-        others = breaks_of(replace(judgement, accepted_by=sender, carried_by=None), messages)
+        others = describe_break(replace(judgement, accepted_by=sender, carried_by=None), messages)
         breaks = "; ".join(filter(None, dict.fromkeys((reach.breaks, others))))
         return replace(reach, refuses=(*reach.refuses, reach.sender), breaks=breaks)
 
-    def _example(self, change: FieldChange) -> FieldChange | None:
+    def _make_example(self, change: FieldChange) -> FieldChange | None:
         """The change with an example of a name that matches its pattern and that the other revision does not declare; `None` if there is
         none.
         """
@@ -240,8 +247,8 @@ class Content:
             likely = [text for each in strings for text in sample_texts.suggest_for_format(each.format)]
             # A receiver that has a single one is asked about its format alone: its limits are reported elsewhere.
             formats = [replace(ir.String(), format=each.format) for each in others] if len(others) == 1 else others
-            accepted_schema: Schema = {"anyOf": [schema_of(each) for each in formats]}
-            sent_schema: Schema = {"anyOf": [schema_of(each) for each in strings]}
+            accepted_schema: Schema = {"anyOf": [write_schema(each) for each in formats]}
+            sent_schema: Schema = {"anyOf": [write_schema(each) for each in strings]}
             relation = self.context.acceptance.include(
                 {"allOf": [sent_schema, {"enum": likely}]}, accepted_schema, sender
             )
@@ -255,8 +262,8 @@ class Content:
         return replace(change, refused=tuple(refused_texts), doubtful=tuple(doubtful), detail=doubt)
 
 
-def _unexplained(change: Change, sender: Revision) -> LimitChange:
-    return unexplained_limit(sender, {"old_at": change.old_at, "new_at": change.new_at})
+def _make_unexplained(change: Change, sender: Revision) -> LimitChange:
+    return make_unexplained_limit(sender, {"old_at": change.old_at, "new_at": change.new_at})
 
 
 def _is_empty(objects: Objects, schemas: Mapping[str, Schema], messages: MessagePair) -> bool:
@@ -275,7 +282,7 @@ def declare(
     are the same in every message that contains them. `place` is the place in the message, `within` what it names inside the pair.
     """
     declaration, named = (each or Declaration(placed.pair) for each in (placed.declaration, placed.named))
-    at = _declaring(context, placed, declaration)
+    at = _locate_declaration(context, placed, declaration)
     around = tuple(
         side.bundle.origins.get(name or "", "")
         for side, name in zip((context.old, context.new), declaration.names, strict=True)
@@ -287,24 +294,24 @@ def declare(
     places: ChangePlaces = {"old_at": first[0] or second[0], "new_at": first[1] or second[1]}
     if nearest and placed.steps[nearest - 1].kind == "value":
         nearest -= 1  # what stands there is the record, not its member
-    below = path_of(placed.steps[len(placed.steps) if is_placed else max(nearest, declaration.depth) :])
+    below = write_path(placed.steps[len(placed.steps) if is_placed else max(nearest, declaration.depth) :])
     sides = (context.old, at[0]), (context.new, at[1])
-    owners = declaration.names if is_at_declaration else tuple("".join(side.owner(at)) for side, at in sides)
-    declared = [side.owner(at, declared=True) for side, at in reversed(sides) if at]
+    owners = declaration.names if is_at_declaration else tuple("".join(side.find_owner(at)) for side, at in sides)
+    declared = [side.find_owner(at, declared=True) for side, at in reversed(sides) if at]
     is_own = is_at_declaration or not declared or bool({name for name, _ in declared} & {*named.names, ""})
-    key = (*owners, within_of(below, within))
+    key = (*owners, extend_location(below, within))
     if messages.new.part == "document" and named.depth == 0 and is_own:
         return places, Cause(place, key, text)
     if is_own and (None not in named.names or not any(rest for _, rest in declared)):
-        label = (named.names[1] or named.names[0] or "") + path_of(placed.steps[named.depth :])
+        label = (named.names[1] or named.names[0] or "") + write_path(placed.steps[named.depth :])
     else:
         name, rest = max(declared, key=lambda each: len(each[1]))
-        label = name + fields_on(rest) + below
+        label = name + list_fields(rest) + below
     is_whole = bool(within) and label.endswith(f".{within}")
-    return places, Cause(label if is_whole else within_of(label, within), key, text)
+    return places, Cause(label if is_whole else extend_location(label, within), key, text)
 
 
-def _declaring(context: Context, placed: PlacedChange, declaration: Declaration) -> tuple[str, str]:
+def _locate_declaration(context: Context, placed: PlacedChange, declaration: Declaration) -> tuple[str, str]:
     """The places of a change in both revisions.
 
     If one side declares it in a base that the record refers to, and the other side only has the place of the whole record, the base is
@@ -313,8 +320,8 @@ def _declaring(context: Context, placed: PlacedChange, declaration: Declaration)
     at = [placed.old_at, placed.new_at]
     sides = context.old, context.new
     for number, (side, holder) in enumerate(zip(sides, declaration.names, strict=True)):
-        base, _ = sides[1 - number].owner(at[1 - number], declared=True)
+        base, _ = sides[1 - number].find_owner(at[1 - number], declared=True)
         is_whole = holder is not None and at[number] == side.bundle.origins.get(holder)
-        if is_whole and base != holder and base in side.bundle.origins and base in closure(side, [str(holder)]):
+        if is_whole and base != holder and base in side.bundle.origins and base in find_closure(side, [str(holder)]):
             at[number] = side.bundle.origins[base]
     return at[0], at[1]

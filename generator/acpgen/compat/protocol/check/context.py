@@ -12,29 +12,29 @@ from typing import Final
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff.definitions import Walk
-from acpgen.compat.diff.methods import same_methods
+from acpgen.compat.diff.methods import pair_methods
 from acpgen.compat.diff.pairs import Pair
-from acpgen.compat.findings import BUDGET, NO_ACTION, Effect, Reach, Revision, Witness, opposite
+from acpgen.compat.findings import BUDGET, NO_ACTION, Effect, Reach, Revision, Witness, get_opposite
 from acpgen.compat.protocol.acceptance import Acceptance
 from acpgen.compat.protocol.check.counterparts import (
     DIRECTIONS,
     Cause,
     MessagePair,
     UnreachedDefinitions,
-    document_pair,
-    groups,
-    messages,
-    names_of,
-    roots_of_both,
-    routes_of,
-    unreached_definitions,
-    within_of,
+    extend_location,
+    find_shared_roots,
+    find_unreached,
+    get_names,
+    list_groups,
+    list_messages,
+    list_routes,
+    make_document_pair,
 )
-from acpgen.compat.protocol.check.frames import FrameDifference, carries, find_envelopes, frame_differences
+from acpgen.compat.protocol.check.frames import FrameDifference, carries, find_envelopes, find_frame_differences
 from acpgen.compat.protocol.messages import NO_ROUTE, WitnessValidator
-from acpgen.compat.protocol.revision import SchemaRevision, fields_on
-from acpgen.compat.protocol.revision import rewritten_definitions as rewritten_names
-from acpgen.compat.rules import EFFECTS, Gate, Judgement, judge, severity_of
+from acpgen.compat.protocol.revision import SchemaRevision, list_fields
+from acpgen.compat.protocol.revision import find_rewritten_definitions as rewritten_names
+from acpgen.compat.rules import EFFECTS, Gate, Judgement, decide_severity, judge
 from acpgen.input.walk import Schema
 from schema_inclusion import Allowance
 
@@ -60,27 +60,27 @@ class Context:
         self.walk = Walk(old, new, self.rewritten)
         self.validator = WitnessValidator(old, new, self.allowance, formats=formats)
         self.acceptance = Acceptance(old, new, self.allowance, formats=formats)
-        self.routes = [*routes_of(old, new)]
+        self.routes = [*list_routes(old, new)]
 
     @cached_property
     def methods(self) -> Sequence[tuple[ir.Method, ir.Method]]:
         """The methods that both revisions have."""
-        return [*same_methods(self.old, self.new)]
+        return [*pair_methods(self.old, self.new)]
 
     @cached_property
     def roots(self) -> Mapping[str, str]:
         """The definitions that represent root schemas, with their labels."""
-        return roots_of_both(self.old, self.new)
+        return find_shared_roots(self.old, self.new)
 
     @cached_property
     def rewritten(self) -> frozenset[str]:
         """The definitions whose text differs between the revisions."""
-        return rewritten_names(self.old, self.new, groups(self.old, self.new))
+        return rewritten_names(self.old, self.new, list_groups(self.old, self.new))
 
     @cached_property
     def messages(self) -> dict[Revision, set[str]]:
         """The definitions of whole messages."""
-        return {"old": messages(self.old), "new": messages(self.new)}
+        return {"old": list_messages(self.old), "new": list_messages(self.new)}
 
     @cached_property
     def envelopes(self) -> list[tuple[str, Mapping[Revision, Schema]]]:
@@ -92,7 +92,7 @@ class Context:
     @cached_property
     def frames(self) -> list[FrameDifference]:
         """The kinds of messages whose frames differ between the revisions."""
-        return [*frame_differences(self.old, self.new, self.methods, self.rewritten)]
+        return [*find_frame_differences(self.old, self.new, self.methods, self.rewritten)]
 
     @cached_property
     def held(self) -> tuple[Pair, ...]:
@@ -104,8 +104,8 @@ class Context:
     @cached_property
     def cover(self) -> UnreachedDefinitions:
         """The definitions that no message contains."""
-        paired = [names for pair in self.held if (names := names_of(pair)) is not None]
-        return unreached_definitions(self.old, self.new, paired)
+        paired = [names for pair in self.held if (names := get_names(pair)) is not None]
+        return find_unreached(self.old, self.new, paired)
 
     @cached_property
     def pairs(self) -> list[MessagePair]:
@@ -113,11 +113,11 @@ class Context:
 
         A definition that the sources do not declare and that is already compared inside another is left out.
         """
-        alone = [replace(document_pair(one, other, other), alone=True) for one, other in self.cover.alone]
+        alone = [replace(make_document_pair(one, other, other), alone=True) for one, other in self.cover.alone]
         declared = [each for each in alone if self.walk.is_declared(each.pair)]
         for each in declared:
             self.walk.visit(each.pair)
-        visited_names = self.walk.names(0), self.walk.names(1)
+        visited_names = self.walk.list_names(0), self.walk.list_names(1)
         inside = (each for each in alone if not self.walk.is_declared(each.pair))
         remaining = (
             each
@@ -136,12 +136,12 @@ class Context:
 
     def is_included(self, pair: Pair, *, declared: bool) -> bool:
         """Whether each side of a pair accepts everything that the other side accepts or, with `declared`, declares."""
-        return all(self.acceptance.included(pair, sender, declared=declared) == "yes" for sender, _ in DIRECTIONS)
+        return all(self.acceptance.is_included(pair, sender, declared=declared) == "yes" for sender, _ in DIRECTIONS)
 
-    def refusals(self, pair: Pair) -> Iterator[tuple[Revision, Revision]]:
+    def find_refusals(self, pair: Pair) -> Iterator[tuple[Revision, Revision]]:
         """Yield the directions in which a value of the sender's definition may be refused, undeclared members included."""
         for sender, receiver in DIRECTIONS:
-            if self.acceptance.included(pair, sender, declared=False) != "yes":
+            if self.acceptance.is_included(pair, sender, declared=False) != "yes":
                 yield sender, receiver
 
     # --- findings ---
@@ -158,18 +158,20 @@ class Context:
         cause: Cause | None = None,
     ) -> Reach:
         """The finding that a judgement makes for one kind of message; undecided if no witness shows it and it is not `proven` otherwise."""
-        gate = self._gate(judgement.gate, messages)
-        severity = severity_of(judgement.effect, messages.flow, gate)
-        text = f"{judgement.message}{self._ungated(judgement)}"
+        gate = self._find_gate(judgement.gate, messages)
+        severity = decide_severity(judgement.effect, messages.flow, gate)
+        text = f"{judgement.message}{self._describe_ungated(judgement)}"
         if gate == "known" and judgement.gate is not None:
             text = f"{text} Its gate {judgement.gate} may already be advertised by old peers."
         wants = judgement.accepted_by is not None or judgement.carried_by is not None
         refuses: tuple[Revision, ...] = ()
         doubtful: tuple[Revision, ...] = ("old", "new") if judgement.effect == "undetermined" else ()
         if severity in ("breaking", "risky") and wants and witness is None and not proven:
-            doubtful = (opposite(judgement.accepted_by),) if judgement.accepted_by is not None else ()
+            doubtful = (get_opposite(judgement.accepted_by),) if judgement.accepted_by is not None else ()
             if self.allowance.is_spent:  # with more steps, a message might show it
-                losing_sides: tuple[Revision, ...] = (opposite(judgement.carried_by),) if judgement.carried_by else ()
+                losing_sides: tuple[Revision, ...] = (
+                    (get_opposite(judgement.carried_by),) if judgement.carried_by else ()
+                )
                 doubtful = tuple(dict.fromkeys((*doubtful, *_UNHEARD.get(judgement.rule, ()), *losing_sides)))
             severity, text = "undecided", f"{text} {UNPROVEN}"
         elif witness is not None and witness.refused_by is not None and severity in ("breaking", "risky"):
@@ -180,12 +182,12 @@ class Context:
         if is_cut_off:
             steps = "1 step" if self.budget == 1 else f"{self.budget} steps"
             text = f"{text} Undecided: budget. The budget of {steps} is spent; raise it with '--budget'."
-        method, place = messages.method, within_of(location, judgement.within)
+        method, place = messages.method, extend_location(location, judgement.within)
         finding_cause = cause or Cause(method if method is not None else place, (method, place), judgement.message)
         return Reach(
             rule=judgement.rule,
             severity=severity,
-            effect=_effect(judgement, witness),
+            effect=_find_effect(judgement, witness),
             method=method,
             flow=messages.flow_name,
             location=place,
@@ -193,7 +195,7 @@ class Context:
             new_at=change.new_at,
             message=text,
             advice=NO_ACTION if gate == "fresh" and severity == "additive" else judgement.advice,
-            breaks=breaks_of(judgement, messages) if severity in ("breaking", "risky") else "",
+            breaks=describe_break(judgement, messages) if severity in ("breaking", "risky") else "",
             subject=judgement.subject,
             witness=witness if severity in ("breaking", "risky", "additive") else None,
             declaration=finding_cause.declaration,
@@ -205,34 +207,34 @@ class Context:
             is_cut_off=is_cut_off,
         )
 
-    def editorial(self, change: Change) -> Reach:
+    def report_editorial(self, change: Change) -> Reach:
         """The finding of a change that concerns only the files."""
         judgement = judge(change)
         (old, below), (new, rest) = (
-            side.owner(at, declared=True) for side, at in ((self.old, change.old_at), (self.new, change.new_at))
+            side.find_owner(at, declared=True) for side, at in ((self.old, change.old_at), (self.new, change.new_at))
         )
-        label = judgement.within or ((new or old) + fields_on(rest if new else below)).lstrip(".")
+        label = judgement.within or ((new or old) + list_fields(rest if new else below)).lstrip(".")
         cause = Cause(label, (old, new, label), judgement.message)
         nobody = MessagePair(NO_ROUTE, NO_ROUTE, "nobody")
         return self.reach(judgement, nobody, change, "", proven=True, cause=cause)
 
     def of_definition(self, change: Change, name: str, doubtful: Sequence[Revision] | None = None) -> Reach:
         """The finding of a change of a definition that no message contains; `doubtful` are the revisions that may refuse something."""
-        reach = self.reach(judge(change), document_pair(name, name, name), change, name, proven=True)
+        reach = self.reach(judge(change), make_document_pair(name, name, name), change, name, proven=True)
         return reach if doubtful is None else replace(reach, doubtful=tuple(doubtful))
 
     def not_compared(
         self, name: str, reason: str, doubtful: Sequence[Revision] | None, at: ChangePlaces | None = None
     ) -> Reach:
         """The finding that a part was not compared; `doubtful` as in `of_definition`."""
-        change = Change("not-compared", name=name, detail=reason, **(at or self.places(name, name)))
+        change = Change("not-compared", name=name, detail=reason, **(at or self.locate(name, name)))
         return self.of_definition(change, name, doubtful)
 
-    def places(self, old: str, new: str) -> ChangePlaces:
+    def locate(self, old: str, new: str) -> ChangePlaces:
         """The places of definitions in the sources; empty for a definition that a side does not have."""
         return {"old_at": self.old.bundle.origins.get(old, ""), "new_at": self.new.bundle.origins.get(new, "")}
 
-    def _ungated(self, judgement: Judgement) -> str:
+    def _describe_ungated(self, judgement: Judgement) -> str:
         """The sentence that no capability in the schema gates an addition; empty if one does."""
         if judgement.gate is not None or judgement.ungated is None:
             return ""
@@ -241,21 +243,21 @@ class Context:
             return f" Whether a capability gates it is not known for this release, whose schema names none{rest}."
         return f" No capability gates it{rest}."
 
-    def _gate(self, capability: str | None, messages: MessagePair) -> Gate:
+    def _find_gate(self, capability: str | None, messages: MessagePair) -> Gate:
         """Whether a capability gates an addition: the receiver must advertise it, and old peers must not."""
         if capability is None or capability.partition(":")[0] != messages.receiver:
             return "none"
         return "known" if self.old.advertises(capability) else "fresh"
 
 
-def _effect(judgement: Judgement, witness: Witness | None) -> Effect:
+def _find_effect(judgement: Judgement, witness: Witness | None) -> Effect:
     """The effect of a finding on messages, as far as its witness shows it."""
     if witness is None:
         return EFFECTS[judgement.effect][0]
     return "refused" if witness.refused_by is not None else "lost"
 
 
-def breaks_of(judgement: Judgement, messages: MessagePair) -> str:
+def describe_break(judgement: Judgement, messages: MessagePair) -> str:
     """The exchange that fails, in words."""
     sender, receiver = messages.sender, messages.receiver
     if judgement.between:

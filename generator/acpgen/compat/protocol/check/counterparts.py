@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from acpgen import ir
-from acpgen.compat.diff.methods import same_methods
+from acpgen.compat.diff.methods import pair_methods
 from acpgen.compat.diff.pairs import EXTENSION, Pair, Step
 from acpgen.compat.diff.shapes import Alternative
 from acpgen.compat.findings import Revision
@@ -72,7 +72,9 @@ class MessagePair:
         return f"{self.sender}-to-{self.receiver}" if self.flow in ("to-handler", "to-caller") else "both"
 
 
-def method_pair(old: ir.Method, new: ir.Method, part: Literal["params", "result"], sides: Sequence[str]) -> MessagePair:
+def make_method_pair(
+    old: ir.Method, new: ir.Method, part: Literal["params", "result"], sides: Sequence[str]
+) -> MessagePair:
     """The params or results of a method of both revisions; `sides` are those of the protocol, and either sends if none handles it."""
     one, other = (Route(part, each, each.params if part == "params" else each.result) for each in (old, new))
     others = [side for side in sides if side != new.side]
@@ -83,64 +85,68 @@ def method_pair(old: ir.Method, new: ir.Method, part: Literal["params", "result"
     return MessagePair(one, other, "to-caller", new.side, others[0])
 
 
-def routes_of(old: SchemaRevision, new: SchemaRevision) -> Iterator[MessagePair]:
+def list_routes(old: SchemaRevision, new: SchemaRevision) -> Iterator[MessagePair]:
     """Yield all kinds of messages and documents of two revisions."""
-    for before, after in same_methods(old, new):
-        pairs = [method_pair(before, after, "params", new.protocol.sides)]
+    for before, after in pair_methods(old, new):
+        pairs = [make_method_pair(before, after, "params", new.protocol.sides)]
         if (before.kind, after.kind) == ("request", "request"):
-            pairs.append(method_pair(before, after, "result", new.protocol.sides))
+            pairs.append(make_method_pair(before, after, "result", new.protocol.sides))
         yield from (each for each in pairs if (each.old.content, each.new.content) != (None, None))
-    for name, label in roots_of_both(old, new).items():
-        yield from (document_pair(each, each, each) for each in kinds_of_both(old, new, name))
-        yield document_pair(name, name, label)
+    for name, label in find_shared_roots(old, new).items():
+        yield from (make_document_pair(each, each, each) for each in list_shared_kinds(old, new, name))
+        yield make_document_pair(name, name, label)
     parts: tuple[Literal["error", "id"], ...] = ("error", "id")
     for part in parts:
-        ours, theirs = (envelope_parts(side, part) for side in (old, new))
+        ours, theirs = (list_envelope_parts(side, part) for side in (old, new))
         shared_names = [name for name in ours if name in theirs]
         for one, other in [(name, name) for name in shared_names] or list(zip(ours, theirs, strict=False))[:1]:
             yield MessagePair(Route(part, None, one), Route(part, None, other))
 
 
-def roots_of_both(old: SchemaRevision, new: SchemaRevision) -> Mapping[str, str]:
+def find_shared_roots(old: SchemaRevision, new: SchemaRevision) -> Mapping[str, str]:
     """The definitions that represent root schemas in both revisions, with their labels."""
     labels: Mapping[str, str] = {} if old.roots is None else old.roots.named
     return {name: label for name, label in labels.items() if name in new.definitions}
 
 
-def kinds_of_both(old: SchemaRevision, new: SchemaRevision, root: str) -> list[str]:
+def list_shared_kinds(old: SchemaRevision, new: SchemaRevision, root: str) -> list[str]:
     """The kinds of documents whose union a root is in both revisions.
 
     Each is reported separately: where kinds overlap, one may accept what another refuses, which would hide the change. If a tag moves
     between kinds, the root reports it.
     """
-    others = set(kinds(new, root))
-    return [name for name in kinds(old, root) if name in others and _tags(old, root, name) == _tags(new, root, name)]
+    others = set(list_kinds(new, root))
+    return [
+        name
+        for name in list_kinds(old, root)
+        if name in others and _list_tags(old, root, name) == _list_tags(new, root, name)
+    ]
 
 
-def _tags(revised: SchemaRevision, root: str, name: str) -> set[object]:
+def _list_tags(revised: SchemaRevision, root: str, name: str) -> set[object]:
     """The tags that select a kind in the tagged union of a root."""
     union = revised.definitions.get(root)
     variants = union.variants if isinstance(union, ir.TaggedUnion) else ()
     return {each.tag for each in variants if each.type == name}
 
 
-def root_of(revised: SchemaRevision) -> str:
+def locate_root(revised: SchemaRevision) -> str:
     """The place of the root in the sources."""
     first = next(iter(revised.bundle.origins.values()), "")
     return first.partition("#")[0] + "#" if first else ""
 
 
-def document_pair(old: str, new: str, label: str) -> MessagePair:
+def make_document_pair(old: str, new: str, label: str) -> MessagePair:
     """The pair of a definition that is compared on its own."""
     return MessagePair(Route("document", None, old, label), Route("document", None, new, label))
 
 
-def names_of(pair: Pair) -> tuple[str, str] | None:
+def get_names(pair: Pair) -> tuple[str, str] | None:
     """The names of a pair of definitions; `None` for other pairs."""
     return (pair.old.name, pair.new.name) if isinstance(pair.old, ir.Ref) and isinstance(pair.new, ir.Ref) else None
 
 
-def envelope_parts(revised: SchemaRevision, part: str) -> tuple[str, ...]:
+def list_envelope_parts(revised: SchemaRevision, part: str) -> tuple[str, ...]:
     """The definitions of `error` or `id` in the envelopes of a schema, in alphabetical order."""
     names: set[str] = set()
     for schema in revised.bundle.definitions.values():
@@ -170,14 +176,12 @@ class UnreachedDefinitions:
     copied: tuple[tuple[Revision, str], ...] = ()
 
 
-def unreached_definitions(
-    old: SchemaRevision, new: SchemaRevision, paired: Iterable[tuple[str, str]]
-) -> UnreachedDefinitions:
+def find_unreached(old: SchemaRevision, new: SchemaRevision, paired: Iterable[tuple[str, str]]) -> UnreachedDefinitions:
     """The definitions that remain to be compared; `paired` are those that messages reach on both sides at once."""
     pairs = list(paired)
-    mine, ours = _reached(old, [name for name, _ in pairs])
-    theirs, others = _reached(new, [name for _, name in pairs])
-    renames = _renames(old, new)
+    mine, ours = _find_reached(old, [name for name, _ in pairs])
+    theirs, others = _find_reached(new, [name for _, name in pairs])
+    renames = _find_renames(old, new)
     copied: list[tuple[Revision, str]] = [
         *(("old", name) for name in sorted(ours - renames.keys())),
         *(("new", name) for name in sorted(others - set(renames.values()))),
@@ -185,28 +189,28 @@ def unreached_definitions(
     mine, theirs = mine | ours, theirs | others
     removed, additions = old.own - mine - renames.keys(), new.own - theirs - set(renames.values())
     paired_renames = {one: other for one, other in pairs if one not in new.definitions}
-    renames |= _renamed(old, new, sorted(removed), sorted(additions), paired_renames)
+    renames |= _find_equal_definitions(old, new, sorted(removed), sorted(additions), paired_renames)
     alone = [(one, other) for one, other in renames.items() if one not in mine or other not in theirs]
-    mine |= closure(old, [one for one, _ in alone])
-    theirs |= closure(new, [other for _, other in alone])
+    mine |= find_closure(old, [one for one, _ in alone])
+    theirs |= find_closure(new, [other for _, other in alone])
     return UnreachedDefinitions(
         alone=tuple(alone),
-        gone=_outermost(old, old.own - mine),
-        added=_outermost(new, new.own - theirs),
+        gone=_find_outermost(old, old.own - mine),
+        added=_find_outermost(new, new.own - theirs),
         copied=tuple(copied),
     )
 
 
-def _reached(revised: SchemaRevision, routes: Iterable[str]) -> tuple[set[str], set[str]]:
+def _find_reached(revised: SchemaRevision, routes: Iterable[str]) -> tuple[set[str], set[str]]:
     """The definitions that messages contain, and other definitions that equal a variant in them except for its tag."""
-    message_definitions = closure(revised, {*routes, *messages(revised)})
-    bodies = {_body(revised, name, tagged=True) for name in message_definitions} - {""}
+    message_definitions = find_closure(revised, {*routes, *list_messages(revised)})
+    bodies = {_write_body(revised, name, tagged=True) for name in message_definitions} - {""}
     return message_definitions, {
-        name for name in revised.own - message_definitions if _body(revised, name, tagged=False) in bodies
+        name for name in revised.own - message_definitions if _write_body(revised, name, tagged=False) in bodies
     }
 
 
-def _body(revised: SchemaRevision, name: str, *, tagged: bool) -> str:
+def _write_body(revised: SchemaRevision, name: str, *, tagged: bool) -> str:
     """The text of a record without its tags; empty if it is no record, or does not have tags exactly if `tagged`."""
     schema = revised.demands.get(name, {})
     properties: Schema = schema.get("properties", {})
@@ -222,31 +226,31 @@ def _body(revised: SchemaRevision, name: str, *, tagged: bool) -> str:
     return dumps({**schema, "properties": untagged_properties, "required": required}, sort_keys=True)
 
 
-def messages(revised: SchemaRevision) -> set[str]:
+def list_messages(revised: SchemaRevision) -> set[str]:
     """The definitions that are params, results or whole messages, and unions of only such definitions."""
     methods = revised.protocol.methods
-    parts = ((method.params, method.result, message_of(revised, method)) for method in methods)
+    parts = ((method.params, method.result, find_message(revised, method)) for method in methods)
     message_names = {name for names in parts for name in names if name is not None}
-    unions = {name: names for name, each in revised.bundle.definitions.items() if (names := branch_names(each))}
+    unions = {name: names for name, each in revised.bundle.definitions.items() if (names := list_branch_names(each))}
     while more := {name for name, names in unions.items() if names <= message_names} - message_names:
         message_names |= more
     return message_names
 
 
-def framing(revised: SchemaRevision) -> list[str]:
+def list_framing(revised: SchemaRevision) -> list[str]:
     """The definitions that frame messages, and declared unions of only messages, in source order."""
-    unions = {name for name in messages(revised) if branch_names(revised.bundle.definitions[name])}
+    unions = {name for name in list_messages(revised) if list_branch_names(revised.bundle.definitions[name])}
     names = revised.bundle.framing | unions.intersection(revised.declared)
     return [name for name in revised.bundle.definitions if name in names]
 
 
-def branch_names(schema: Schema) -> set[str]:
+def list_branch_names(schema: Schema) -> set[str]:
     """The definitions that a schema is a union of; empty if it asserts anything else."""
-    branches = [] if "$ref" in schema or schema.get("type") == "object" else _branches(schema)
+    branches = [] if "$ref" in schema or schema.get("type") == "object" else _list_branches(schema)
     return {name for name in branches if name is not None} if None not in branches else set()
 
 
-def kinds(revised: SchemaRevision, root: str) -> list[str]:
+def list_kinds(revised: SchemaRevision, root: str) -> list[str]:
     """The kinds of documents of a root: the declared definitions that it is a union of, through other unions.
 
     Empty if the root asserts anything else, or if there is only one. Inline branches are not definitions and are left out.
@@ -254,7 +258,7 @@ def kinds(revised: SchemaRevision, root: str) -> list[str]:
     kind_names: list[str] = []
     visited, pending = {root}, [root]
     for name in pending:  # which grows
-        branches = _branches(revised.bundle.definitions.get(name, {}))
+        branches = _list_branches(revised.bundle.definitions.get(name, {}))
         targets = dict.fromkeys(branch for branch in branches if branch is not None)
         kind_names += [name] if name != root and (not branches or None in branches) else []
         pending += [branch for branch in targets if branch not in visited]
@@ -262,7 +266,7 @@ def kinds(revised: SchemaRevision, root: str) -> list[str]:
     return [name for name in kind_names if name in revised.declared] if len(kind_names) > 1 else []
 
 
-def _branches(schema: Schema) -> list[str | None]:
+def _list_branches(schema: Schema) -> list[str | None]:
     """The definitions that a schema refers to or is a union of, with `None` for an inline branch.
 
     Empty if the schema asserts more than that all branches are objects.
@@ -274,7 +278,7 @@ def _branches(schema: Schema) -> list[str | None]:
     return [find_lone_reference(branch) for branch in union[1]] if union is not None and keywords == {union[0]} else []
 
 
-def closure(revised: SchemaRevision, start: Iterable[str], excluded: Collection[str] = ()) -> set[str]:
+def find_closure(revised: SchemaRevision, start: Iterable[str], excluded: Collection[str] = ()) -> set[str]:
     """The definitions with everything that they reference, in the source or in the bundle, without `excluded` ones and what only these
     reference.
     """
@@ -282,7 +286,7 @@ def closure(revised: SchemaRevision, start: Iterable[str], excluded: Collection[
     return {*find_reachable(unknown, lambda name: revised.references.get(name, frozenset()).difference(excluded))}
 
 
-def _renames(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
+def _find_renames(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
     """The definitions that both revisions have: with the same name, renamed by `x-was`, or the roots of their files.
 
     A name that no file declares is made of the name of what contains it and a number; it only counts if both are at the same place.
@@ -295,7 +299,7 @@ def _renames(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
         if name in old.own & new.own and (name in declared or place == pointers[1][name])
     }
     for name in sorted(new.own - old.own):
-        renames.update({was: name for was in new.former_names(name) if was in old.own - new.own})
+        renames.update({was: name for was in new.list_former_names(name) if was in old.own - new.own})
     for name, new_name in of_both_files(old.root_definitions, new.root_definitions):
         renames.setdefault(name, new_name)
     return renames
@@ -321,7 +325,7 @@ def of_files(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
     return {was: name for was, name in derived_names.items() if was not in new.definitions and name in new.definitions}
 
 
-def _renamed(
+def _find_equal_definitions(
     old: SchemaRevision,
     new: SchemaRevision,
     removed: Sequence[str],
@@ -333,12 +337,12 @@ def _renamed(
     An alias must be the only candidate with its text. `other_renames` are other definitions with their new names.
     """
 
-    def text(revised: SchemaRevision, name: str, names: Mapping[str, str]) -> str:
+    def write_text(revised: SchemaRevision, name: str, names: Mapping[str, str]) -> str:
         return with_names(revised.texts[name], lambda was: names.get(was, was))
 
     texts: dict[str, list[str]] = {}
     for name in additions:
-        texts.setdefault(text(new, name, {name: ""}), []).append(name)
+        texts.setdefault(write_text(new, name, {name: ""}), []).append(name)
     referring: dict[str, list[str]] = {}
     for name in removed:
         for below in references_in(old.texts[name]):
@@ -348,7 +352,7 @@ def _renamed(
     """The definitions that wait until only one candidate with their text is left, by text."""
     pending = list(removed)
     for name in pending:  # which grows
-        own = "" if name in renames else text(old, name, ChainMap({name: ""}, renames, dict(other_renames)))
+        own = "" if name in renames else write_text(old, name, ChainMap({name: ""}, renames, dict(other_renames)))
         candidates = texts.get(own, [])
         if candidates and (len(candidates) == 1 or not isinstance(old.definitions[name], ir.Alias)):
             renames[name] = candidates.pop(0)
@@ -359,7 +363,7 @@ def _renamed(
     return {one: other for one, other in renames.items() if {one, other} <= declared}
 
 
-def _outermost(revised: SchemaRevision, names: AbstractSet[str]) -> tuple[str, ...]:
+def _find_outermost(revised: SchemaRevision, names: AbstractSet[str]) -> tuple[str, ...]:
     """The definitions among `names` that no other of them refers to; of those that refer to each other, the first."""
     inner = {below for name in names for below in revised.references.get(name, ()) if below in names and below != name}
     outermost: list[str] = []
@@ -367,19 +371,19 @@ def _outermost(revised: SchemaRevision, names: AbstractSet[str]) -> tuple[str, .
     for name in [*(each for each in revised.definitions if each in names - inner), *sorted(inner)]:
         if name not in covered:
             outermost.append(name)
-            covered |= closure(revised, [name], covered)
+            covered |= find_closure(revised, [name], covered)
     return tuple(outermost)
 
 
 # --- what is not read ------------------------------------------------------------------------------------------------
 
 
-def unread(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
+def find_unread(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
     """The definitions that differ in something that is not read, with the reason."""
     reasons: dict[str, str] = {}
     for name in dict.fromkeys((*old.bundle.definitions, *new.bundle.definitions)):
         sides = [each.bundle.definitions.get(name, {}) for each in (old, new)]
-        groups = [dumps(without_prose(_grouped(side)), sort_keys=True) for side in sides]
+        groups = [dumps(without_prose(_extract_group(side)), sort_keys=True) for side in sides]
         if groups[0] != groups[1]:
             reasons[name] = "definitions in a group are not read"
         elif old.texts.get(name) != new.texts.get(name) and not all(
@@ -389,12 +393,14 @@ def unread(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
     return reasons
 
 
-def groups(*sides: SchemaRevision) -> frozenset[str]:
+def list_groups(*sides: SchemaRevision) -> frozenset[str]:
     """The definitions that contain other definitions, which are not read."""
-    return frozenset(name for side in sides for name, schema in side.bundle.definitions.items() if _grouped(schema))
+    return frozenset(
+        name for side in sides for name, schema in side.bundle.definitions.items() if _extract_group(schema)
+    )
 
 
-def _grouped(schema: Schema) -> Schema:
+def _extract_group(schema: Schema) -> Schema:
     """What a definition contains that is no part of a schema: definitions of its own, or nothing but definitions."""
     is_group = ASSERTIONS.isdisjoint(schema)
     return {
@@ -408,7 +414,7 @@ def _is_local(reference: str) -> bool:
     return reference.startswith("#/$defs/") and reference == write_reference(read_reference(reference))
 
 
-def message_of(revised: SchemaRevision, method: ir.Method) -> str | None:
+def find_message(revised: SchemaRevision, method: ir.Method) -> str | None:
     """The definition of a whole message of a method; `None` if only its params and result are definitions."""
     names = (name for name, at in revised.bundle.origins.items() if at == method.at)
     return next((name for name in names if name not in (method.params, method.result)), None)
@@ -427,21 +433,21 @@ class Cause(NamedTuple):
 # --- places ----------------------------------------------------------------------------------------------------------
 
 
-def location_of(route: Route, steps: Sequence[Step], side: SchemaRevision) -> str:
+def write_location(route: Route, steps: Sequence[Step], side: SchemaRevision) -> str:
     """The location in a message as shown to readers: `params.update(tool_call).content[].path`.
 
     An alternative of a root without a name in the file is shown by its place: `#/anyOf/0.path`.
     """
     if route.part != "document":
-        return route.part + path_of(steps)
+        return route.part + write_path(steps)
     name = name_of(steps[0].new) if steps and steps[0].kind == "alternative" else None
     place = side.bundle.origins.get(name or "", "")
     if place and not {name, route.label}.intersection(side.declared):
-        return f"{route.label}#{side.in_file(place).partition('#')[2]}{path_of(steps[1:])}"
-    return (route.label + path_of(steps)).lstrip(".")
+        return f"{route.label}#{side.in_file(place).partition('#')[2]}{write_path(steps[1:])}"
+    return (route.label + write_path(steps)).lstrip(".")
 
 
-def path_of(steps: Sequence[Step]) -> str:
+def write_path(steps: Sequence[Step]) -> str:
     """Steps as shown to readers: `.update(tool_call).content[]`."""
     text = ""
     for step in steps:
@@ -469,7 +475,7 @@ def name_of(alternative: Alternative | None) -> str | None:
     return getattr(alternative, "name", None)
 
 
-def within_of(location: str, within: str) -> str:
+def extend_location(location: str, within: str) -> str:
     """A location with a name inside it."""
     if not within or within.startswith("("):
         return location + within

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 
 from acpgen import ir
-from acpgen.compat.changes import Change, ChangePlaces, LimitChange, unexplained_limit
-from acpgen.compat.findings import Reach, Revision, Witness, opposite
+from acpgen.compat.changes import Change, ChangePlaces, LimitChange, make_unexplained_limit
+from acpgen.compat.findings import Reach, Revision, Witness, get_opposite
 from acpgen.compat.protocol.check.counterparts import (
     DIRECTIONS,
     Cause,
     MessagePair,
-    branch_names,
-    document_pair,
-    framing,
-    message_of,
-    method_pair,
-    root_of,
+    find_message,
+    list_branch_names,
+    list_framing,
+    locate_root,
+    make_document_pair,
+    make_method_pair,
 )
 from acpgen.compat.protocol.messages import Route
 from acpgen.compat.protocol.revision import SchemaRevision
@@ -69,14 +69,14 @@ class Frame:
         whole = self._expand(without_prose(schema), ())
         self.schema: Schema = whole if is_object(whole) else {"not": {}}
 
-    def sent(self, *, declared: bool) -> Schema:
+    def write_sent(self, *, declared: bool) -> Schema:
         """What is sent of the messages: with `declared`, only members that the schema or the envelope mentions, and extensions."""
         if not declared:
             return self.schema
         names = [{"enum": sorted({*self.names, *self.plain["properties"], self.content})}, {"pattern": "^_"}]
         return {"allOf": [self.schema, self.plain], "propertyNames": {"anyOf": names}}
 
-    def accepted(self, sent: Frame) -> Schema:
+    def write_accepted(self, sent: Frame) -> Schema:
         """What is accepted of another frame: any identifier if the sender does not declare its own, for these are compared separately."""
         schema: Schema = self.schema if "id" in sent.names else _without_id(self.schema)
         return schema
@@ -98,11 +98,11 @@ class Frame:
             parts.append(self._expand(self._definitions[name], (*around, name)))
         elif name is not None and name not in around:
             parts.append({"$ref": schema["$ref"]})
-        unions = [[*self._branches(schema[keyword], around)] for keyword in _UNIONS if keyword in schema]
+        unions = [[*self._list_branches(schema[keyword], around)] for keyword in _UNIONS if keyword in schema]
         parts += [{"anyOf": each or [False]} for each in unions]
         return {**expanded, **({"allOf": parts} if parts else {})}
 
-    def _branches(self, branches: Any, around: tuple[str, ...]) -> Iterator[Schema | bool]:
+    def _list_branches(self, branches: Any, around: tuple[str, ...]) -> Iterator[Schema | bool]:
         """Yield the branches that may be of this kind.
 
         A branch that other branches exclude counts, because the content may distinguish them.
@@ -167,20 +167,20 @@ class FrameDifference(Struct, frozen=True):
     def of_root(self) -> bool:
         return self.names == ("", "")
 
-    def question(self, sender: Revision, *, declared: bool, whole: bool = False) -> tuple[Schema, Schema]:
+    def write_question(self, sender: Revision, *, declared: bool, whole: bool = False) -> tuple[Schema, Schema]:
         """The question whether messages of one revision fit into the frame of the other: what is sent and what is accepted.
 
         With `whole`, the messages include their content.
         """
         one, other = (self.old, self.new) if sender == "old" else (self.new, self.old)
-        sent_schema = one.sent(declared=declared)
+        sent_schema = one.write_sent(declared=declared)
         if whole:
             name = self.names[0 if sender == "old" else 1]
             sent_schema = {"allOf": [sent_schema, {"$ref": write_reference(name)}]}
-        return sent_schema, other.accepted(one)
+        return sent_schema, other.write_accepted(one)
 
 
-def frame_differences(
+def find_frame_differences(
     old: SchemaRevision, new: SchemaRevision, methods: Iterable[tuple[ir.Method, ir.Method]], rewritten: frozenset[str]
 ) -> Iterator[FrameDifference]:
     """Yield the kinds of messages whose frames differ between two revisions, by definitions of their own or by their roots.
@@ -190,7 +190,7 @@ def frame_differences(
     kinds: list[tuple[ir.Method | None, ir.Method | None, envelopes.Held]] = [(*each, "params") for each in methods]
     leading = [find_sources(rewritten, side.references) for side in (old, new)]
 
-    def difference(
+    def find_difference(
         kind: int, schemas: Sequence[Schema], names: tuple[str, str] = ("", "")
     ) -> Iterator[FrameDifference]:
         one, other, part = kinds[kind]
@@ -198,13 +198,13 @@ def frame_differences(
         sides = zip((before, after), leading, strict=True)
         inner = any(name in sources for side, sources in sides for name in list_references(side.schema))
         if before.schema != after.schema or inner:
-            yield FrameDifference(before, after, names, _base(old, new, names, before, after))
+            yield FrameDifference(before, after, names, _find_base(old, new, names, before, after))
 
     for number, (before, after, _) in enumerate(kinds):
         assert before is not None and after is not None
-        one, other = message_of(old, before), message_of(new, after)
+        one, other = find_message(old, before), find_message(new, after)
         if one is not None and other is not None:
-            yield from difference(number, [{"$ref": write_reference(name)} for name in (one, other)], (one, other))
+            yield from find_difference(number, [{"$ref": write_reference(name)} for name in (one, other)], (one, other))
     if old.roots is None or new.roots is None or old.roots.standing:
         return
     # What the roots that are no definitions demand of every message.
@@ -214,10 +214,10 @@ def frame_differences(
     ]
     kinds.extend((None, None, part) for part in _ANSWERS)
     for number in range(len(kinds) if schemas[0] != schemas[1] or rewritten else 0):
-        yield from difference(number, schemas)
+        yield from find_difference(number, schemas)
 
 
-def _base(old: SchemaRevision, new: SchemaRevision, names: tuple[str, str], before: Frame, after: Frame) -> str:
+def _find_base(old: SchemaRevision, new: SchemaRevision, names: tuple[str, str], before: Frame, after: Frame) -> str:
     """The base definition that differs, if the definitions of the messages themselves do not."""
     if old.demands.get(names[0]) != new.demands.get(names[1]):
         return ""
@@ -239,23 +239,23 @@ def find_envelopes(revised: SchemaRevision) -> Mapping[str, Schema]:
     """
     definitions = ((name, revised.bundle.definitions[name]) for name in sorted(revised.bundle.framing))
     return {
-        name: _emptied(without_prose(schema)) if carries(schema) else without_prose(schema)
+        name: _empty_contents(without_prose(schema)) if carries(schema) else without_prose(schema)
         for name, schema in definitions
-        if not branch_names(schema)
+        if not list_branch_names(schema)
     }
 
 
-def sent_envelope(envelope: Schema) -> Schema:
+def restrict_envelope(envelope: Schema) -> Schema:
     """What a sender sends of an envelope: only the members that it declares, and extensions."""
     if not carries(envelope):
         return envelope
-    names = {"jsonrpc", *_CONTENT, *(name for form in _forms(envelope) for name in form.get("properties", {}))}
+    names = {"jsonrpc", *_CONTENT, *(name for form in _list_forms(envelope) for name in form.get("properties", {}))}
     return {"allOf": [envelope], "propertyNames": {"anyOf": [{"enum": sorted(names)}, {"pattern": "^_"}]}}
 
 
 def carries(schema: Schema) -> bool:
     """Whether a schema is an envelope of requests, notifications or responses."""
-    return any(key in form.get("properties", {}) for form in _forms(schema) for key in _TELLING)
+    return any(key in form.get("properties", {}) for form in _list_forms(schema) for key in _TELLING)
 
 
 def in_place(node: Any, names: Mapping[str, str], *, is_listed: bool = False) -> Any:
@@ -280,7 +280,7 @@ def in_place(node: Any, names: Mapping[str, str], *, is_listed: bool = False) ->
     return result
 
 
-def content_schemas(sides: Sequence[Schema], definitions: Sequence[Schema]) -> list[Schema]:
+def list_content_schemas(sides: Sequence[Schema], definitions: Sequence[Schema]) -> list[Schema]:
     """What the envelopes of both sides assert of their content, form by form; empty if one is no envelope.
 
     `sides` have constants in place of references. Identifiers that differ are compared as in the `definitions`, because null may have
@@ -290,7 +290,7 @@ def content_schemas(sides: Sequence[Schema], definitions: Sequence[Schema]) -> l
         return []
     old, new, *raw = (
         [{name: schema for name, schema in form.get("properties", {}).items() if name in _CONTENT} for form in forms]
-        for forms in map(_forms, (*sides, *definitions))
+        for forms in map(_list_forms, (*sides, *definitions))
     )
     for one, other, *own in zip(old, new, *raw, strict=False):
         if one.get("id") != other.get("id"):
@@ -299,9 +299,9 @@ def content_schemas(sides: Sequence[Schema], definitions: Sequence[Schema]) -> l
     return [{"properties": {str(n): {"properties": form} for n, form in enumerate(forms)}} for forms in (old, new)]
 
 
-def plain_messages(envelope: Schema, methods: Sequence[str]) -> Schema:
+def write_plain_messages(envelope: Schema, methods: Sequence[str]) -> Schema:
     """The JSON-RPC 2.0 messages of the kinds that an envelope frames, with all members of such messages."""
-    members = {key for form in _forms(envelope) for key in _TELLING if key in form.get("properties", {})}
+    members = {key for form in _list_forms(envelope) for key in _TELLING if key in form.get("properties", {})}
     version: Schema = {"type": "object", "properties": {"jsonrpc": {"const": "2.0"}}}
     kinds: list[Schema] = []
     if "method" in members:
@@ -313,17 +313,17 @@ def plain_messages(envelope: Schema, methods: Sequence[str]) -> Schema:
     return {"anyOf": [{**kind, "propertyNames": {"enum": sorted(names)}} for kind in kinds]}
 
 
-def _forms(schema: Schema) -> list[Schema]:
+def _list_forms(schema: Schema) -> list[Schema]:
     return [schema, *(each for each in schema.get("anyOf", ()) if is_object(each))]
 
 
-def _emptied(schema: Schema) -> Schema:
+def _empty_contents(schema: Schema) -> Schema:
     result: Schema = dict(schema)
     properties: dict[str, Any] = schema.get("properties", {})
     if properties:
         result["properties"] = {name: name in _CONTENT or each for name, each in properties.items()}
     if "anyOf" in schema:
-        result["anyOf"] = [_emptied(each) if is_object(each) else each for each in schema["anyOf"]]
+        result["anyOf"] = [_empty_contents(each) if is_object(each) else each for each in schema["anyOf"]]
     return result
 
 
@@ -333,11 +333,11 @@ def _emptied(schema: Schema) -> Schema:
 def of_envelopes(context: Context) -> Iterator[Reach]:
     """Yield the changes in the envelopes that both revisions have under the same name."""
     for name, schemas in context.envelopes:
-        pair = document_pair(name, name, name)
-        at = context.places(name, name)
+        pair = make_document_pair(name, name, name)
+        at = context.locate(name, name)
         for sender, receiver in DIRECTIONS:
-            relation = context.acceptance.include(sent_envelope(schemas[sender]), schemas[receiver], sender)
-            refused = _refusal(context, relation, pair, sender, at)
+            relation = context.acceptance.include(restrict_envelope(schemas[sender]), schemas[receiver], sender)
+            refused = _find_refusal(context, relation, pair, sender, at)
             if refused is not None:
                 change, witness = refused
                 if witness is not None:
@@ -353,15 +353,15 @@ def of_whole_messages(context: Context) -> Iterator[Reach]:
         if each.old.method is None or each.new.method is None or each.of_root:
             continue
         one, other = each.names
-        at = context.places(each.base or one, each.base or other)
+        at = context.locate(each.base or one, each.base or other)
         pair = replace(
-            method_pair(each.old.method, each.new.method, "params", context.new.protocol.sides),
+            make_method_pair(each.old.method, each.new.method, "params", context.new.protocol.sides),
             old=Route("document", None, one, one),
             new=Route("document", None, other, other),
         )
         doubtful: list[Revision] = []
         for sender, receiver in DIRECTIONS:
-            refused = _refusal(context, _fits(context, each, sender), pair, sender, at)
+            refused = _find_refusal(context, _fits(context, each, sender), pair, sender, at)
             if refused is None:
                 continue
             change, witness = refused
@@ -380,7 +380,7 @@ def of_roots(context: Context) -> Iterator[Reach]:
     """Yield the changes of root schemas besides their definitions: the frame of messages, if there are any, and unknown keywords."""
     if context.old.roots is None or context.new.roots is None:
         return
-    at: ChangePlaces = {"old_at": root_of(context.old), "new_at": root_of(context.new)}
+    at: ChangePlaces = {"old_at": locate_root(context.old), "new_at": locate_root(context.new)}
     doubtful: dict[Revision, None] = {
         receiver: None
         for each in context.frames
@@ -395,24 +395,24 @@ def of_roots(context: Context) -> Iterator[Reach]:
             yield context.not_compared(key, f"the content of {key!r} is not read", None, at)
 
 
-def _refusal(
+def _find_refusal(
     context: Context, relation: Relation, pair: MessagePair, sender: Revision, at: ChangePlaces
 ) -> tuple[LimitChange, Witness | None] | None:
     """The change that messages may be refused, with the place and the message that shows it if one was found; `None` if none is."""
     if relation.verdict.value == "yes":
         return None
-    change, validator = unexplained_limit(sender, at), context.validator
-    witness = validator.witness(pair.sides, sender, relation.witness, is_refused=True)
-    place = "" if witness is None else validator.refused_at(pair.sides, opposite(sender), witness.value)
+    change, validator = make_unexplained_limit(sender, at), context.validator
+    witness = validator.make_witness(pair.sides, sender, relation.witness, is_refused=True)
+    place = "" if witness is None else validator.locate_refusal(pair.sides, get_opposite(sender), witness.value)
     return replace(change, detail=place), witness
 
 
 def _fits(context: Context, each: FrameDifference, sender: Revision) -> Relation:
     """Whether what one revision sends of a kind of message fits into the frame of the other; if not, asked again with whole messages."""
-    relation = context.acceptance.include(*each.question(sender, declared=True), sender)
+    relation = context.acceptance.include(*each.write_question(sender, declared=True), sender)
     if relation.verdict.value == "yes" or each.of_root:
         return relation
-    return context.acceptance.include(*each.question(sender, declared=True, whole=True), sender)
+    return context.acceptance.include(*each.write_question(sender, declared=True, whole=True), sender)
 
 
 def of_frames(context: Context, findings: Sequence[Reach]) -> Iterator[Reach]:
@@ -420,13 +420,13 @@ def of_frames(context: Context, findings: Sequence[Reach]) -> Iterator[Reach]:
 
     They are written differently or exist in one revision only.
     """
-    renames = context.walk.renames()
+    renames = context.walk.find_renames()
     alone = context.old.bundle.definitions.keys() ^ context.new.bundle.definitions.keys()
     reported_places = {
         place for each in findings if each.rule != "text-reworded" for place in (each.old_at, each.new_at)
     }
-    for name in dict.fromkeys((*framing(context.old), *framing(context.new))):
-        at = context.places(name, name)
+    for name in dict.fromkeys((*list_framing(context.old), *list_framing(context.new))):
+        at = context.locate(name, name)
         places = [place for place in (at["old_at"], at["new_at"]) if place]
         is_named = not reported_places.isdisjoint(places) or name in {*renames, *renames.values()}
         if len(places) < 2:
@@ -437,23 +437,25 @@ def of_frames(context: Context, findings: Sequence[Reach]) -> Iterator[Reach]:
         new = in_place(context.new.without(name, alone), {})
         if old == new:
             continue
-        content = content_schemas((old, new), [side.bundle.definitions[name] for side in (context.old, context.new)])
+        content = list_content_schemas(
+            (old, new), [side.bundle.definitions[name] for side in (context.old, context.new)]
+        )
         if content and not context.acceptance.is_alike(*content):
             detail = "the constraints that the message envelope places on params and results"
             yield context.not_compared(name, detail, ["old", "new"], at)
         elif not is_named:
-            yield context.editorial(Change("structure", name=name, detail="carried", **at))
+            yield context.report_editorial(Change("structure", name=name, detail="carried", **at))
 
 
 def _of_one(context: Context, name: str, revision: Revision) -> Reach:
     """The finding of a definition that frames messages in one revision only: whether it refuses any well-formed message."""
-    side, at = context.old if revision == "old" else context.new, context.places(name, name)
+    side, at = context.old if revision == "old" else context.new, context.locate(name, name)
     schema = find_envelopes(side).get(name)
     if schema is not None and not carries(schema):
         names = (name, None) if revision == "old" else (None, name)
         return context.of_definition(Change("definition", *names, **at), name)
     if schema is not None:
-        sent_schema = plain_messages(schema, [each.name for each in side.methods])
-        if context.acceptance.include(sent_schema, schema, opposite(revision)).verdict.value != "yes":
+        sent_schema = write_plain_messages(schema, [each.name for each in side.methods])
+        if context.acceptance.include(sent_schema, schema, get_opposite(revision)).verdict.value != "yes":
             return context.not_compared(name, "the message envelope is only in one revision", [revision], at)
-    return context.editorial(Change("structure", name=name, detail="carried", **at))
+    return context.report_editorial(Change("structure", name=name, detail="carried", **at))

@@ -9,11 +9,11 @@ from typing import Any
 from acpgen import ir
 from acpgen.compat.changes import Change
 from acpgen.compat.diff.methods import compare
-from acpgen.compat.findings import Reach, Revision, Witness, opposite
+from acpgen.compat.findings import Reach, Revision, Witness, get_opposite
 from acpgen.compat.protocol.check.context import UNPROVEN, Context
-from acpgen.compat.protocol.check.counterparts import DIRECTIONS, MessagePair, method_pair, root_of
-from acpgen.compat.protocol.messages import NO_ROUTE, message
-from acpgen.compat.protocol.sender_schemas import schema_of
+from acpgen.compat.protocol.check.counterparts import DIRECTIONS, MessagePair, locate_root, make_method_pair
+from acpgen.compat.protocol.messages import NO_ROUTE, wrap_message
+from acpgen.compat.protocol.sender_schemas import write_schema
 from acpgen.compat.rules import judge
 from acpgen.input.walk import Schema, is_array
 
@@ -30,27 +30,29 @@ def of_methods(context: Context) -> Iterator[Reach]:
 
 def _of_method(context: Context, change: Change) -> Reach:
     old, new = change.within
-    pair = method_pair(old, new, "result" if change.kind == "null-result" else "params", context.new.protocol.sides)
+    pair = make_method_pair(
+        old, new, "result" if change.kind == "null-result" else "params", context.new.protocol.sides
+    )
     judgement = judge(change)
     witness = None
     if judgement.carried_by == "old":
-        proof = context.acceptance.carried(pair.pair, "old")
-        witness = context.validator.witness(pair.sides, "old", proof, is_refused=False)
+        proof = context.acceptance.find_carried(pair.pair, "old")
+        witness = context.validator.make_witness(pair.sides, "old", proof, is_refused=False)
     return context.reach(judgement, pair, change, pair.new.part, witness)
 
 
 def _of_batches(context: Context) -> Reach:
     old, new = context.old.protocol.batch or None, context.new.protocol.batch or None
-    change = Change("batch", old, new, old_at=root_of(context.old), new_at=root_of(context.new))
+    change = Change("batch", old, new, old_at=locate_root(context.old), new_at=locate_root(context.new))
     judgement = judge(change)
     accepted_by: Revision = "new" if change.new else "old"
-    refused_by = opposite(accepted_by)
+    refused_by = get_opposite(accepted_by)
     validator = context.validator
     whole = MessagePair(NO_ROUTE, NO_ROUTE)
     for one, other in context.methods:
-        pair = method_pair(one, other, "params", ())
-        proof = context.acceptance.carried(pair.pair, accepted_by)
-        loss = validator.witness(pair.sides, accepted_by, proof, is_refused=False)
+        pair = make_method_pair(one, other, "params", ())
+        proof = context.acceptance.find_carried(pair.pair, accepted_by)
+        loss = validator.make_witness(pair.sides, accepted_by, proof, is_refused=False)
         if loss is not None and validator.accepts(pair.sides, refused_by, loss.value):
             batch = Witness([loss.value], verified=True, accepted_by=accepted_by, refused_by=refused_by)
             if (witness := validator.confirm(pair.sides, batch, accepted_by)) is not None:
@@ -69,19 +71,19 @@ def _of_positions(context: Context, old: ir.Method, new: ir.Method) -> Iterator[
     others = [(one, other) for one, other in zip(old.positions, new.positions, strict=False) if one != other]
     if old.params is None or new.params is None or not others:
         return
-    shapes = context.walk.shape(ir.Ref(old.params), 0), context.walk.shape(ir.Ref(new.params), 1)
+    shapes = context.walk.get_shape(ir.Ref(old.params), 0), context.walk.get_shape(ir.Ref(new.params), 1)
     is_named = all(shape.of("object") for shape in shapes)
     if is_named and not any(one in new.positions or other in old.positions for one, other in others):
         return
-    misread_values = _misread(context, old, new)
+    misread_values = _find_misread(context, old, new)
     if misread_values is None:
         return
     change = Change("positions", old.positions, new.positions, old_at=old.at, new_at=new.at)
-    pair = method_pair(old, new, "params", context.new.protocol.sides)
+    pair = make_method_pair(old, new, "params", context.new.protocol.sides)
     judgement = judge(change)
     witness = None
     for value in misread_values:
-        whole = message(context.new.protocol.envelope, pair.new, value)
+        whole = wrap_message(context.new.protocol.envelope, pair.new, value)
         if all(context.validator.accepts(pair.sides, revision, whole) for revision, _ in DIRECTIONS):
             witness = context.validator.confirm(pair.sides, Witness(whole, verified=True, carried_by="old"), "old")
     if witness is None:
@@ -89,14 +91,14 @@ def _of_positions(context: Context, old: ir.Method, new: ir.Method) -> Iterator[
     yield context.reach(judgement, pair, change, "params", witness)
 
 
-def _misread(context: Context, old: ir.Method, new: ir.Method) -> list[ir.JSON] | None:
+def _find_misread(context: Context, old: ir.Method, new: ir.Method) -> list[ir.JSON] | None:
     """Params that one revision assigns to other names than the other does; `None` if all such params are refused.
 
     Empty if none were found but it is not proven that there are none.
     """
-    ours, refuses = schema_of(ir.Ref(old.params or "")), {"not": schema_of(ir.Ref(new.params or ""))}
+    ours, refuses = write_schema(ir.Ref(old.params or "")), {"not": write_schema(ir.Ref(new.params or ""))}
 
-    def common(demand: Schema) -> tuple[ir.JSON, bool]:
+    def find_common(demand: Schema) -> tuple[ir.JSON, bool]:
         """An example of params that both revisions accept, if one was found; and whether it is undecided that there is none."""
         relation = context.acceptance.include({"allOf": [ours, demand]}, refuses, "old")
         example = None if relation.witness is None else relation.witness.value
@@ -106,17 +108,17 @@ def _misread(context: Context, old: ir.Method, new: ir.Method) -> list[ir.JSON] 
     for index, name in enumerate(old.positions[: len(new.positions)]):
         if new.positions[index] == name:
             continue
-        example, doubtful = common({"type": "array", "minItems": index + 1})
+        example, doubtful = find_common({"type": "array", "minItems": index + 1})
         becomes = new.positions.index(name) if name in new.positions else None
         if is_array(example) and becomes is not None and becomes < len(example) and example[index] == example[becomes]:
-            example, doubtful = common(_apart(index, becomes, example[index]))
+            example, doubtful = find_common(_write_difference(index, becomes, example[index]))
         if example is not None:
             return [example]
         is_open |= doubtful
     return [] if is_open else None
 
 
-def _apart(index: int, other: int, value: ir.JSON) -> Schema:
+def _write_difference(index: int, other: int, value: ir.JSON) -> Schema:
     """The schema of lists with a value at one position and a different value at the other."""
     entries: list[Any] = [{}] * (max(index, other) + 1)
     entries[index], entries[other] = {"const": value}, {"not": {"const": value}}

@@ -13,11 +13,11 @@ from msgspec import Struct
 from acpgen.compat.changes import Change, FieldChange
 from acpgen.compat.diff.pairs import Pair, PlacedChange
 from acpgen.compat.diff.shapes import Objects
-from acpgen.compat.findings import Answer, Revision, Witness, opposite
+from acpgen.compat.findings import Answer, Revision, Witness, get_opposite
 from acpgen.compat.protocol.check.context import Context
 from acpgen.compat.protocol.check.counterparts import MessagePair, name_of
-from acpgen.compat.protocol.culprits import lost_culprit, refused_culprit, type_of, way
-from acpgen.compat.protocol.sender_schemas import schema_of
+from acpgen.compat.protocol.culprits import find_way, make_lost_culprit, make_refused_culprit, select_type
+from acpgen.compat.protocol.sender_schemas import write_schema
 from acpgen.compat.rules import Judgement
 
 if TYPE_CHECKING:
@@ -40,15 +40,15 @@ class Receiver(Struct, frozen=True):
         `None` if the receiver understands all of it, or if there is no such message.
         """
         sender = judgement.accepted_by or judgement.carried_by
-        culprit = None if sender is None else self.culprit(sender)
+        culprit = None if sender is None else self.find_culprit(sender)
         if sender is None or (culprit is None and judgement.accepted_by is not None):
             return judgement, None
         answer: Answer = "yes"
         if culprit is not None:
             if any(step.kind == "field" and step.was is not None for step in self.found.steps):
-                witness = self._loss(culprit, sender)  # under the sender's name nobody reads it
+                witness = self._find_loss(culprit, sender)  # under the sender's name nobody reads it
             else:
-                answer, witness = self.refusal(culprit, sender)
+                answer, witness = self.find_refusal(culprit, sender)
             if witness is not None:
                 return judgement, witness
         if judgement.carried_by is not None and self._is_understood(judgement.carried_by):
@@ -57,42 +57,42 @@ class Receiver(Struct, frozen=True):
             if self.found.change.kind == "alternative" and answer == "yes":
                 return self._receive_alternative(judgement, sender)
             is_within = judgement.effect != "taken" and any(step.kind == "variant" for step in self.found.steps)
-            witness = self._misread(culprit, sender) if is_within else None
+            witness = self._find_misread(culprit, sender) if is_within else None
             if witness is not None:
                 return as_misread(judgement, sender, self._misread_as), witness
         if judgement.carried_by is not None:
-            without_meaning = self.culprit(sender, is_lost=True)
-            return judgement, None if without_meaning is None else self._loss(without_meaning, sender)
+            without_meaning = self.find_culprit(sender, is_lost=True)
+            return judgement, None if without_meaning is None else self._find_loss(without_meaning, sender)
         return None if answer == "yes" else (judgement, None)
 
-    def culprit(self, sender: Revision, *, is_lost: bool = False) -> Culprit | None:
+    def find_culprit(self, sender: Revision, *, is_lost: bool = False) -> Culprit | None:
         """What the receiver refuses of the change in the sender's values, at its place, or with `is_lost`, what has no meaning; `None`
         for nothing.
         """
         placed, acceptance, whole = self.found, self.context.acceptance, self.messages.pair
-        there = (lost_culprit if is_lost else refused_culprit)(placed.change, placed.pair, sender)
+        there = (make_lost_culprit if is_lost else make_refused_culprit)(placed.change, placed.pair, sender)
         if there is None and placed.change.what == f"field-{'removed' if sender == 'old' else 'added'}":
-            is_open = acceptance.included(whole, sender) == "yes"
-            never = not is_open and acceptance.never(placed.pair, opposite(sender), placed.change.one.name)
-            there = lost_culprit(placed.change, placed.pair, sender) if never else None
+            is_open = acceptance.is_included(whole, sender) == "yes"
+            never = not is_open and acceptance.never_accepts(placed.pair, get_opposite(sender), placed.change.one.name)
+            there = make_lost_culprit(placed.change, placed.pair, sender) if never else None
         if there is None:
             return None
-        leading = way(placed.steps, sender, whole, self.context.walk)
+        leading = find_way(placed.steps, sender, whole, self.context.walk)
         return replace(there, at=(*leading, *there.at))
 
-    def refusal(self, culprit: Culprit, sender: Revision) -> tuple[Answer, Witness | None]:
+    def find_refusal(self, culprit: Culprit, sender: Revision) -> tuple[Answer, Witness | None]:
         """Whether all values with the culprit are accepted, and a message that is refused because of it."""
         whole, acceptance, validator = self.messages.pair, self.context.acceptance, self.context.validator
-        relation = acceptance.relation(whole, sender)
+        relation = acceptance.find_relation(whole, sender)
         if relation.verdict.value == "yes":
             return "yes", None
-        shows = validator.standing(sender, culprit)
+        shows = validator.make_culprit_test(sender, culprit)
         if relation.witness is None or not shows(relation.witness.value):
             relation = acceptance.with_culprit(whole, sender, culprit)
         if relation.verdict.value == "yes" or self._is_taken(culprit, sender, relation):
             return "yes", None
         answer: Answer = "no" if relation.witness is not None else relation.verdict.value
-        return answer, validator.witness(self.messages.sides, sender, relation.witness, shows, is_refused=True)
+        return answer, validator.make_witness(self.messages.sides, sender, relation.witness, shows, is_refused=True)
 
     def _is_taken(self, culprit: Culprit, sender: Revision, relation: Relation) -> bool:
         """Whether another branch of the outermost union around a place accepts all values with the culprit.
@@ -101,22 +101,22 @@ class Receiver(Struct, frozen=True):
         """
         steps, walk, whole = self.found.steps, self.context.walk, self.messages.pair
         depth = next((depth for depth, step in enumerate(steps) if step.kind in _BRANCHES), 0)
-        union = walk.below(whole, steps[:depth]) if depth else None
+        union = walk.find_below(whole, steps[:depth]) if depth else None
         if union is None:
             return False
-        around = way(steps[:depth], sender, whole, walk)
-        union_refuses = replace(culprit, at=around, accepted={}, refused=schema_of(union.on(opposite(sender))))
-        standing = self.context.validator.standing(sender, union_refuses)
+        around = find_way(steps[:depth], sender, whole, walk)
+        union_refuses = replace(culprit, at=around, accepted={}, refused=write_schema(union.on(get_opposite(sender))))
+        standing = self.context.validator.make_culprit_test(sender, union_refuses)
         if relation.witness is not None and standing(relation.witness.value):
             return False
         inside = replace(culprit, at=culprit.at[len(around) :])
         return self.context.acceptance.with_culprit(union, sender, inside).verdict.value == "yes"
 
-    def _loss(self, culprit: Culprit, sender: Revision) -> Witness | None:
+    def _find_loss(self, culprit: Culprit, sender: Revision) -> Witness | None:
         """A message with the culprit, whatever the receiver accepts."""
-        proof = self.context.acceptance.carried(self.messages.pair, sender, culprit)
-        shows = self.context.validator.standing(sender, culprit)
-        return self.context.validator.witness(self.messages.sides, sender, proof, shows, is_refused=False)
+        proof = self.context.acceptance.find_carried(self.messages.pair, sender, culprit)
+        shows = self.context.validator.make_culprit_test(sender, culprit)
+        return self.context.validator.make_witness(self.messages.sides, sender, proof, shows, is_refused=False)
 
     def _is_understood(self, sender: Revision) -> bool:
         """Whether no name has lost its meaning.
@@ -128,21 +128,21 @@ class Receiver(Struct, frozen=True):
         if placed.free or placed.change.what not in _OF_NAMES:
             return False
         if any(
-            acceptance.included(pair, sender) == "yes"
-            and acceptance.understood(pair, pair.on(sender), sender).verdict.value == "yes"
-            for pair in _around(placed, self.messages)
+            acceptance.is_included(pair, sender) == "yes"
+            and acceptance.find_understood(pair, pair.on(sender), sender).verdict.value == "yes"
+            for pair in _list_enclosing_pairs(placed, self.messages)
         ):
             return True
         if not isinstance(placed.change, FieldChange) or placed.change.what != "field-removed" or placed.change.pattern:
             return False
-        return acceptance.never(placed.pair, sender, placed.change.one.name, declared=True)
+        return acceptance.never_accepts(placed.pair, sender, placed.change.one.name, declared=True)
 
-    def _misread(self, culprit: Culprit, sender: Revision) -> Witness | None:
+    def _find_misread(self, culprit: Culprit, sender: Revision) -> Witness | None:
         """A message that a variant refuses, and that another branch of its union accepts without declaring all of it."""
         relation = self.context.acceptance.with_culprit(self.messages.pair, sender, culprit, declared=True)
         validator, sides = self.context.validator, self.messages.sides
-        witness = validator.witness(sides, sender, relation.witness, is_refused=False)
-        return witness if witness and validator.accepts(sides, opposite(sender), witness.value) else None
+        witness = validator.make_witness(sides, sender, relation.witness, is_refused=False)
+        return witness if witness and validator.accepts(sides, get_opposite(sender), witness.value) else None
 
     @property
     def _misread_as(self) -> str:
@@ -154,21 +154,21 @@ class Receiver(Struct, frozen=True):
         one = placed.change.one
         if self.messages.alone and name_of(one) in self.context.messages[sender]:
             return None  # the union lists messages, which their methods tell apart
-        alternative = type_of(one, placed.pair.on(sender))
-        relation = acceptance.understood(placed.pair, alternative, sender)
+        alternative = select_type(one, placed.pair.on(sender))
+        relation = acceptance.find_understood(placed.pair, alternative, sender)
         if relation.verdict.value == "yes":
             return None
         if sender == "new" and isinstance(one, Objects):
             required_names = [field.name for field in one.fields if field.required]
-            if acceptance.understood(placed.pair, alternative, sender, required_names).verdict.value == "yes":
+            if acceptance.find_understood(placed.pair, alternative, sender, required_names).verdict.value == "yes":
                 message = f"The alternative {one.name} was added: another one with more optional fields."
                 claimed = replace(judgement, effect="claimed", message=message, accepted_by=None, carried_by=None)
                 return replace(claimed, advice="None: old peers ignore the fields."), None
         misread = as_misread(judgement, sender, self._misread_as)
-        culprit = self.culprit(sender, is_lost=True)
+        culprit = self.find_culprit(sender, is_lost=True)
         if relation.witness is None or culprit is None:
             return misread, None
-        return misread, self._loss(replace(culprit, accepted={"const": relation.witness.value}), sender)
+        return misread, self._find_loss(replace(culprit, accepted={"const": relation.witness.value}), sender)
 
 
 def as_misread(judgement: Judgement, sender: Revision, words: str) -> Judgement:
@@ -194,7 +194,7 @@ def of_anything(judgement: Judgement, change: Change) -> Judgement:
     is_addition = change.kind in ("alternative", "type") or change.what in ("value-added", "variant-added")
     if sender == "new" and is_addition:
         return replace(judgement, effect="claimed", accepted_by=None, carried_by=None)
-    return as_misread(judgement, sender, _ANYTHING.format(opposite(sender)))
+    return as_misread(judgement, sender, _ANYTHING.format(get_opposite(sender)))
 
 
 _ALTERNATIVE: Final = "Another alternative accepts its values and does not declare all of their members."
@@ -211,7 +211,7 @@ _OF_NAMES: Final = frozenset(
 """Changes of a name or shape that one revision declares."""
 
 
-def _around(placed: PlacedChange, messages: MessagePair) -> tuple[Pair, ...]:
+def _list_enclosing_pairs(placed: PlacedChange, messages: MessagePair) -> tuple[Pair, ...]:
     """The pair of a change, the pair of the definition around it, and the pair of the whole message."""
     around = () if placed.declaration is None else (placed.declaration.pair,)
     return tuple(dict.fromkeys((placed.pair, *around, messages.pair)))
