@@ -8,11 +8,13 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import pytest
+from acp_bindings import v1, v2
 from typer.main import get_command
 
+from acpgen import lint
 from acpgen.cli import app
 from acpgen.compat import catalogue
 from acpgen.input.walk import is_array, is_object
@@ -152,6 +154,102 @@ def test_no_function_and_no_class_is_named_by_a_participle_alone() -> None:
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name.strip("_").lower() in PARTICIPLES
     ]
+    assert not found, "\n".join(found)
+
+
+VERBS: Final = frozenset((ROOT / "tests" / "verbs.txt").read_text("utf-8").split())
+"""The words with which the names of functions begin: verbs, `is_` and the like, and prepositions of converters such as `to_text`."""
+
+OTHERS: Final = {
+    "schema_inclusion/syntax.py": {"*"},  # productions of the grammar
+    "schema_inclusion/forms.py": {"*"},  # constructors of formulas
+    "schema_inclusion": {"_plain_covers", "inner", "keyword", "main", "rest"},
+    "acp_session": {
+        *(
+            "absolute",
+            "capabilities",
+            "disconnected",
+            "info",
+            "new_session",
+            "option_by_number",
+            "process",
+            "roots",
+        ),
+        *("terminal_output", "tool_call", "tool_call_subject", "unsaved_text"),
+    },
+    "acp_workspace": {
+        *(
+            "_openat2",
+            "absolute",
+            "additional_directories",
+            "arguments",
+            "batch",
+            "bubblewrap",
+            "capabilities",
+            "capability",
+            "current",
+        ),
+        *("guarantees", "input_responses", "landlock", "meta", "roots", "terminal_text"),
+    },
+    "acp_monitor": {"changes_nothing", "rule", "values"},
+    "acpgen": {
+        "_root",
+        "case",
+        "class_name",
+        "class_names",
+        "field_name",
+        "field_names",
+        "main",
+        "method_keys",
+        "references",
+    },
+    "jsonrpc_bindings": {
+        *(
+            "Choice",
+            "_ending",
+            "_message_to_plain",
+            "connected",
+            "connection_lost",
+            "disconnected",
+            "ended",
+            "ending",
+            "function",
+        ),
+        *(
+            "invalid_params",
+            "joined",
+            "json_pointer",
+            "notes_for",
+            "notes_of",
+            "shape_of",
+            "spawned",
+            "type",
+            "unknown_fields_of",
+        ),
+        "values_of",
+    },
+}
+"""Names that are published, defined by others or nouns for a reason, by the folder or file that they are in."""
+
+
+def test_the_name_of_a_function_begins_with_a_verb() -> None:
+    """Apart from values, from rules, probe cases and commands, which have the name of what they are, and from methods of a protocol."""
+    entries = {rule.__name__ for rule in lint.RULES} | {*cast("Any", get_command(app)).commands}
+    methods = {name.replace("/", "_") for version in (v1, v2) for name in version.METHODS}
+    methods |= {"extension_request", "extension_notification"}
+    found: list[str] = []
+    for path in sorted((ROOT / "generator").rglob("*.py")):
+        place = path.relative_to(ROOT / "generator").as_posix()
+        others = {name for part, names in OTHERS.items() if part in place for name in names}
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or node.name.startswith("__"):
+                continue
+            decorators = {ast.unparse(each).partition("(")[0].rpartition(".")[2] for each in node.decorator_list}
+            if decorators & {"property", "cached_property", "once", "overload", "setter", "rule", "case"}:
+                continue
+            is_named = node.name.strip("_").partition("_")[0] in VERBS
+            if not is_named and "*" not in others and node.name not in others | entries | methods:
+                found.append(f"{place}:{node.lineno}: {node.name}")
     assert not found, "\n".join(found)
 
 

@@ -13,7 +13,7 @@ from .parse import FAILURES
 from .receiving import accepts
 from .string_enums import make_lookup
 from .types import Type, read_type
-from .writers import plain
+from .writers import to_plain
 
 Accepts: TypeAlias = Callable[[Type, Any], bool]
 """Whether the schema accepts a value of a type."""
@@ -72,11 +72,11 @@ def build(type_: Type, value: Any, accepts: Accepts) -> Any:
         case "texts" if isinstance(value, str):
             return make_lookup(type_.cls)(value)
         case "constants":
-            return next((one for one in type_.values if is_one_of(value, (one,))), plain(value))
+            return next((one for one in type_.values if is_one_of(value, (one,))), to_plain(value))
         case "integer" if isinstance(value, float):
             return to_integer(value)
         case _ if value is None or isinstance(value, str | int | float | list | dict):
-            return plain(value)
+            return to_plain(value)
         case _:  # which is written as JSON, and is none
             raise Mismatch
 

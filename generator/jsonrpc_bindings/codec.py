@@ -51,7 +51,16 @@ from .records import Record
 from .routing import EMPTY, Routing, is_id
 from .strict_encode import STRICTLY, find_unnamed
 from .types import Type, read_type
-from .writers import DEEP, HasNotes, encode_native, may_be_not_finite, plain, to_readable, write_text, write_with_notes
+from .writers import (
+    DEEP,
+    HasNotes,
+    encode_native,
+    may_be_not_finite,
+    to_plain,
+    to_readable,
+    write_text,
+    write_with_notes,
+)
 
 Hook: TypeAlias = Callable[[Dropped], object]
 
@@ -394,7 +403,7 @@ class Codec(Generic[Found, Sender]):
             if not all(isinstance(key, str) for key in value):
                 raise EncodeError("the keys of an object are strings")
             return {key: self._to_plain(item) for key, item in value.items()}
-        return plain(value)
+        return to_plain(value)
 
     def _find_unnamed(self, value: Any, at: Path = ()) -> Iterator[Problem]:
         """Yield what the schema does not name in a message, a batch or a value."""
@@ -431,11 +440,11 @@ class Codec(Generic[Found, Sender]):
         if kind is not Notification:
             if not is_id(message.id, nullable=self.null_id or kind is ErrorResponse):
                 raise EncodeError(f"an id must be {self._routing.describe_ids()}, not {describe(message.id)}")
-            members["id"] = plain(message.id)
+            members["id"] = to_plain(message.id)
         if kind in (Request, Notification):
             if not isinstance(message.method, str):
                 raise EncodeError(f"the method must be a string, not {describe(message.method)}")
-            members["method"] = plain(message.method)
+            members["method"] = to_plain(message.method)
         member, type_ = _MEMBERS[kind], self._find_type(kind, row)
         value, form = getattr(message, member), message.form
         if form != "value" and not _is_set(value):

@@ -166,10 +166,10 @@ class Connection:
         if not self._ended.is_set():
             self._reason = reason
             self._ended.set()
-        self._pending.end(self.closed_error)
+        self._pending.end(self.make_closed_error)
         self._room.set()
 
-    def closed_error(self) -> ConnectionClosed:
+    def make_closed_error(self) -> ConnectionClosed:
         """The error of an ended connection: why it ended, and how the process of the peer ended if it was started here."""
         reason = self._reason
         why = f": {reason}" if isinstance(reason, ConnectionClosed | Unreadable) else ""
@@ -265,7 +265,7 @@ class Connection:
 
     def withdraw(self, params: object) -> None:
         """Ask the peer to cancel the pending requests with these params; their responses are awaited all the same."""
-        for number in self._pending.numbers(params):
+        for number in self._pending.list_ids(params):
             self._cancel_remotely(number)
 
     def _take_back(self, number: int) -> None:
@@ -283,7 +283,7 @@ class Connection:
 
     def _permit(self, method: str, *, is_request: bool) -> None:
         if self.is_ended:
-            raise self.closed_error()
+            raise self.make_closed_error()
         gate = self.gates.find_closed_gate(method, is_request=is_request) if self._checks_gates else None
         if gate is not None:
             raise NotAdvertised(method, gate)
@@ -386,7 +386,7 @@ class Connection:
 
         What may be the response to any pending request ends the connection, because no other response to it will arrive.
         """
-        members = ends.members()
+        members = ends.read_members()
         if self._pending.is_late(members):
             return
         number = members.get("id")

@@ -32,7 +32,7 @@ class Discriminator(NamedTuple):
     others: tuple[int, ...]
     untagged: tuple[int, ...]
 
-    def tags(self) -> list[Any]:
+    def list_tags(self) -> list[Any]:
         """The known tags."""
         return [tag for _, tag in self.known]
 

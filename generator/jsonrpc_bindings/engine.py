@@ -71,11 +71,11 @@ class Engine:
         """Whether the subschema at a path accepts a value."""
         return self.get_validator(place).is_valid(value)
 
-    def problems(self, place: Path, value: Any) -> Iterator[SchemaError]:
+    def find_problems(self, place: Path, value: Any) -> Iterator[SchemaError]:
         """Yield the distinct problems of a value by the subschema at a path, with the original paths and patterns."""
         if self.is_valid(place, value):
             return
-        for error in self.explainer.problems(place, value):
+        for error in self.explainer.find_problems(place, value):
             place = split_pointer(error.schema)
             if "patternProperties" in place:
                 place = tuple(

@@ -93,10 +93,10 @@ class Explainer:
         self._is_valid: Final = engine.is_valid
         self._keywords: dict[Path, Validator] = {}
         self._tags: dict[Path, Discriminator | None] = {}
-        self._unions: Final = Unions(lambda reference: self.at(resolve_reference(reference)))
+        self._unions: Final = Unions(lambda reference: self.get_subschema(resolve_reference(reference)))
         self._known: dict[tuple[Path, Path, int], Steps] = {}
 
-    def problems(self, place: Path, value: Any) -> Iterator[SchemaError]:
+    def find_problems(self, place: Path, value: Any) -> Iterator[SchemaError]:
         """Yield the distinct problems of a value that the subschema at a path rejects.
 
         Failures of `not` are only reported where nothing else is wrong.
@@ -140,7 +140,7 @@ class Explainer:
         return cached_steps
 
     def _find(self, place: Path, value: Any, path: Path) -> Iterator[SchemaError | Steps]:
-        schema = self.at(place)
+        schema = self.get_subschema(place)
         if not is_object(schema):
             yield SchemaError(path, write_schema_pointer(place), "nothing is allowed here", "false")
             return
@@ -270,7 +270,7 @@ class Explainer:
 
     def _explain_union(self, place: Path, value: Any, path: Path) -> Iterator[SchemaError | Steps]:
         """Yield the problems of a value that no branch of a union accepts, or that several do where only one may."""
-        branches: Sequence[Any] = self.at(place)
+        branches: Sequence[Any] = self.get_subschema(place)
         match_count = sum(self._is_valid((*place, index), value) for index in range(len(branches)))
         if match_count:
             if match_count > 1 and place[-1] == "oneOf":
@@ -286,7 +286,7 @@ class Explainer:
 
     def choose_branches(self, place: Path, value: Any, path: Path) -> Sequence[int] | SchemaError:
         """The branches of a union that a value can be meant for, or why it is meant for none."""
-        branches: Sequence[Any] = self.at(place)
+        branches: Sequence[Any] = self.get_subschema(place)
         at = write_schema_pointer(place)
         real = [index for index in range(len(branches)) if not is_null(branches[index])]
         if not real:
@@ -331,7 +331,7 @@ class Explainer:
 
     def find_branches(self, place: Path, value: Any) -> list[Path]:
         """The branches that accept a value, or that which a value was meant for; none if that cannot be determined."""
-        branches = [(*place, index) for index in range(len(self.at(place)))]
+        branches = [(*place, index) for index in range(len(self.get_subschema(place)))]
         accepting = [branch for branch in branches if self._is_valid(branch, value)]
         if accepting:
             return accepting
@@ -360,7 +360,7 @@ class Explainer:
             types = {name for index in indices for name in self.list_types((*place, index))}
             yield SchemaError(path, write_schema_pointer(place), _describe_wrong_type(types, value), "type")
             return
-        values = (self._unions.list_values(self.at((*place, index))) or () for index in indices if is_other)
+        values = (self._unions.list_values(self.get_subschema((*place, index))) or () for index in indices if is_other)
         constants_ = [one for each in values for one in each if one is not None]
         if constants_:
             sentence = self.write_sentence("enum", constants_, (*place, "enum"), value)
@@ -372,7 +372,7 @@ class Explainer:
 
     def list_types(self, place: Path) -> set[str]:
         """The types that the schema at a place declares."""
-        return self._unions.list_types(self.at(place))
+        return self._unions.list_types(self.get_subschema(place))
 
     def _list_unevaluated(self, place: Path, value: Mapping[str, Any]) -> Iterator[str]:
         """The names of the members that no subschema evaluates."""
@@ -381,7 +381,7 @@ class Explainer:
 
     def _list_evaluated(self, place: Path, value: Mapping[str, Any], *, is_outermost: bool = False) -> Iterator[str]:
         """Yield the names of the members that a schema evaluates, or a subschema of it that accepts the value."""
-        schema = self.at(place)
+        schema = self.get_subschema(place)
         if not is_object(schema) or not (is_outermost or self._is_valid(place, value)):
             return
         if "additionalProperties" in schema or ("unevaluatedProperties" in schema and not is_outermost):
@@ -424,7 +424,7 @@ class Explainer:
             case "schema":
                 return NO_MATCH
             case "pattern":
-                format_ = self.at(place[:-1]).get("format")
+                format_ = self.get_subschema(place[:-1]).get("format")
                 if format_ == "absolute-path":
                     return f"an absolute path is expected, not {describe(value)}"
                 return f"{describe(value)} does not match the pattern {describe(self._engine.restore_pattern(operand))}"
@@ -435,12 +435,12 @@ class Explainer:
                 )
 
     def _hint(self, missing: str, place: Path, value: Any) -> str:
-        owner = self.at(place[:-1])
+        owner = self.get_subschema(place[:-1])
         declared: Schema = owner.get("properties", {}) if is_object(owner) else {}
         near = find_near_field(missing, [key for key in value if key not in declared]) if is_object(value) else None
         return f"; {describe(near)} is not known here, did you mean {missing!r}?" if near else ""
 
-    def at(self, place: Sequence[str | int]) -> Any:
+    def get_subschema(self, place: Sequence[str | int]) -> Any:
         """The subschema at a path."""
         return find(self.schema, place)
 
@@ -486,9 +486,9 @@ def _tag_error(tag: Discriminator, path: Path, pointer: str, value: Mapping[str,
     if tag.field not in value:
         near = find_near_field(tag.field, list(value))
         hint = f"; {describe(near)} is not known here, did you mean {tag.field!r}?" if near else ""
-        sentence = f"the field {tag.field!r} is required, one of {_join_values(tag.tags())}{hint}"
+        sentence = f"the field {tag.field!r} is required, one of {_join_values(tag.list_tags())}{hint}"
         return SchemaError(path, pointer, sentence, "required", tag.field)
-    tag_value, known_tags = value[tag.field], tag.tags()
+    tag_value, known_tags = value[tag.field], tag.list_tags()
     hint = _suggest(tag_value, known_tags)
     sentence = (
         f"{describe(tag_value)} is not a known value of {tag.field!r}, which are {_join_values(known_tags)}{hint}"

@@ -36,10 +36,10 @@ class Leniency:
         self._problem: Final = problem
         self._retained: dict[Path, list[int]] = {}
 
-    def problems(self, places: Sequence[Path], value: Any, path: Path = ()) -> Iterator[Problem]:
+    def find_problems(self, places: Sequence[Path], value: Any, path: Path = ()) -> Iterator[Problem]:
         """Yield the problems of what remains of the value at a path, with the paths of the message."""
         for place in places:
-            for error in self._engine.problems(place, value):
+            for error in self._engine.find_problems(place, value):
                 yield self._problem(error, self._map_path((*path, *error.path)))
 
     def mend(self, places: Sequence[Path], value: Any, path: Path = (), *, skips: bool = False) -> Any:
@@ -64,7 +64,7 @@ class Leniency:
             there, mark, own = (*path, index), len(self.drops), members.get(index, ())
             mended = self.mend(own, item, there)
             if skips and not self._fits(own, mended):
-                self._drop(mark, there, item, self.problems(own, mended, there))
+                self._drop(mark, there, item, self.find_problems(own, mended, there))
             else:
                 items.append(mended)
                 indices.append(index)
@@ -87,8 +87,10 @@ class Leniency:
         result = dict(value)
         for name in dict.fromkeys((*value, *fields)):
             there, mark, own = (*path, name), len(self.drops), members.get(name, ())
-            declared = [one for one in fields.get(name, ()) if is_object(explainer.at(one))]
-            keywords = {keyword for one in declared for keyword, setting in explainer.at(one).items() if setting}
+            declared = [one for one in fields.get(name, ()) if is_object(explainer.get_subschema(one))]
+            keywords = {
+                keyword for one in declared for keyword, setting in explainer.get_subschema(one).items() if setting
+            }
             is_list = {type_ for one in declared for type_ in explainer.list_types(one)} - {"null"} == {"array"}
             if name in value:
                 skips = is_list and "x-deserialize-skip-invalid-items" in keywords
@@ -103,7 +105,7 @@ class Leniency:
                         result[name] = []
                     else:
                         continue
-                    self._drop(mark, there, value[name], self.problems(own, mended, there))
+                    self._drop(mark, there, value[name], self.find_problems(own, mended, there))
             elif is_list and "x-deserialize-default-on-error" in keywords and self._fits(declared, []):
                 missing = next(self._list_missing(places, value, name), None)
                 if missing is not None:
@@ -122,7 +124,7 @@ class Leniency:
         """Yield the errors that an object lacks a required field once it has none of this name."""
         rest = {key: item for key, item in value.items() if key != name}
         for place in places:
-            errors = islice(self._engine.problems(place, rest), EXAMINED)
+            errors = islice(self._engine.find_problems(place, rest), EXAMINED)
             yield from (one for one in errors if one.missing == name and not one.path)
 
     def _list_subschemas(self, places: Iterable[Path], value: Any) -> Iterator[tuple[Path, Any]]:
@@ -130,7 +132,7 @@ class Leniency:
         explainer = self._engine.explainer
         waiting, visited = [*places], set[Path]()
         for place in waiting:  # which grows
-            schema = explainer.at(place)
+            schema = explainer.get_subschema(place)
             if place not in visited and is_object(schema):
                 visited.add(place)
                 yield place, schema

@@ -37,7 +37,7 @@ class PartialMessage:
             part = part[room:]
         self.last = (self.last + part[-KEPT:])[-KEPT:]
 
-    def members(self) -> dict[str, Any]:
+    def read_members(self) -> dict[str, Any]:
         """The members before the first long one and after the last; members with duplicate names are omitted.
 
         The text may not be JSON. If it is, the result is correct: what stands right before the last bracket belongs to the message.

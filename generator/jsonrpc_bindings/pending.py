@@ -48,7 +48,7 @@ class Pending:
         is_id = isinstance(number, int | float) and not isinstance(number, bool)
         return self._sent.get(number) if is_id else None
 
-    def numbers(self, params: object) -> list[Any]:
+    def list_ids(self, params: object) -> list[Any]:
         """The ids of the pending requests with these params."""
         return [
             number for number, request in self._sent.items() if request.params is params and not request.answer.done()

@@ -20,7 +20,7 @@ from .pointers import resolve_reference
 from .receiving import Receiving, explain_value, find_module_name, get_receiving, list_bounds
 from .records import Record
 from .types import read_type
-from .writers import DEEP, plain
+from .writers import DEEP, to_plain
 
 
 def build_core_schema_for(one: Any, source: Any, handler: Any) -> core_schema.CoreSchema:
@@ -77,7 +77,7 @@ def _make_json_schema_function(type_: Any) -> Callable[[Any, Any], dict[str, Any
 
 def _as_json(value: Any) -> Any:
     """A value from pydantic as JSON; a dictionary or list is copied, so that later changes do not affect it."""
-    return plain(value) if isinstance(value, dict | list) else value
+    return to_plain(value) if isinstance(value, dict | list) else value
 
 
 def _explain(type_: Any, value: Any) -> str:
@@ -87,7 +87,7 @@ def _explain(type_: Any, value: Any) -> str:
 
 def _write(value: Any) -> Any:
     try:
-        return plain(value)
+        return to_plain(value)
     except EncodeError as error:
         raise ValueError(str(error)) from None
     except RecursionError:

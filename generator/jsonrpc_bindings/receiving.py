@@ -82,7 +82,7 @@ class Receiving:
             definition = self.schema_module.name_of(base) if is_record(base) else None
             if definition is not None:
                 place = "$defs", definition
-                schema, engine_schema = self.get_published(definition), self._engine.explainer.at(place)
+                schema, engine_schema = self.get_published(definition), self._engine.explainer.get_subschema(place)
                 patterns: Any = [each.get("patternProperties", ()) for each in (schema, engine_schema)]
                 is_unsure = len(patterns[0]) > len(patterns[1])  # the engine cannot have each pattern
                 if is_unsure or any(schema.get(keyword) not in (None, False) for keyword in _OF_MORE):
@@ -188,9 +188,9 @@ class Receiving:
         """Whether receivers accept a value of a type."""
         return self._engine.is_valid(self.locate(type_), value)
 
-    def problems(self, type_: Type, value: Any) -> Iterator[Problem]:
+    def find_problems(self, type_: Type, value: Any) -> Iterator[Problem]:
         """Yield the problems of a value of a type."""
-        for error in self._engine.problems(self.locate(type_), value):
+        for error in self._engine.find_problems(self.locate(type_), value):
             yield self._make_problem(error, error.path)
 
     def _make_problem(self, error: SchemaError, path: Path) -> Problem:
@@ -224,7 +224,7 @@ class Receiving:
         except TooMuch:
             problems = (Problem(json_pointer(at), "", TOO_MUCH), *(one.problem for one in leniency.drops))
             return value, (), limit_problems(problems)
-        return mended, leniency.drops, limit_problems(_explain(leniency.problems(places, mended), leniency.drops))
+        return mended, leniency.drops, limit_problems(_explain(leniency.find_problems(places, mended), leniency.drops))
 
 
 _OF_OTHERS: Final = ("array", "map", "tuple")
@@ -291,7 +291,7 @@ def explain_value(type_: Any, value: Any) -> list[Problem]:
         instance = to_readable(value)
     except EncodeError as error:
         return [Problem("", "", str(error))]
-    return list(islice(get_receiving(find_module_name(type_)).problems(read_type(type_), instance), 100))
+    return list(islice(get_receiving(find_module_name(type_)).find_problems(read_type(type_), instance), 100))
 
 
 def find_module_name(type_: Any) -> str:

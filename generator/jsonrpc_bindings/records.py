@@ -33,7 +33,7 @@ from .fields import (
     unknown_fields_of,
     values_of,
 )
-from .writers import plain
+from .writers import to_plain
 
 __all__ = ["UNSET", "Meta", "Record", "Unknown", "UnknownTag", "UnsetType", "field"]
 
@@ -314,7 +314,7 @@ class Unknown(Record):
     @property
     def payload(self) -> dict[str, Any]:
         """The whole object as JSON, including the tag."""
-        value: dict[str, Any] = plain(self)
+        value: dict[str, Any] = to_plain(self)
         return value
 
     @property

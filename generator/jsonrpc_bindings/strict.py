@@ -287,7 +287,7 @@ class Strict:
     # --- against a definition ---
 
     def _judge_against(self, definition: str, value: Any, at: Path, code: int) -> Iterator[Violation]:
-        for error in self._engine.problems(("$defs", definition), value):
+        for error in self._engine.find_problems(("$defs", definition), value):
             yield Violation(
                 json_pointer((*at, *error.path)), error.schema, error.sentence, code, error.rule, error.missing
             )

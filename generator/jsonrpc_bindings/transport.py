@@ -60,7 +60,7 @@ class Queue:
         self._size += len(message)
         self._changed.set()
 
-    async def first(self) -> bytes | None:
+    async def peek(self) -> bytes | None:
         """The first message, which stays in the queue; waits for one, and returns `None` if none will come."""
         while not self._messages:
             if self._is_closed:
@@ -119,7 +119,7 @@ class Memory(Queued):
 
     async def receive(self) -> bytes | None:
         """See `Transport`."""
-        message = await self._incoming.first()
+        message = await self._incoming.peek()
         if message is not None:
             self._incoming.take()
         return message

@@ -107,7 +107,7 @@ class Socket(Queued):
     async def _write(self) -> None:
         """Send the queued messages in order, until this is closed or the peer is gone."""
         try:
-            while (message := await self._outgoing.first()) is not None:
+            while (message := await self._outgoing.peek()) is not None:
                 await self._socket.send(message, text=True)
                 self._outgoing.take()
         except _errors.ConnectionClosed:
@@ -170,11 +170,11 @@ def serve(
 ) -> AbstractAsyncContextManager[Listener]:
     """Accept WebSockets, and serve each: `make` creates the object that serves a connection. See `accept`."""
 
-    async def be(socket: Socket) -> None:
+    async def serve(socket: Socket) -> None:
         await attach_handler(make(), socket, options).run()
 
     return accept(
-        be,
+        serve,
         host,
         port,
         path=path,

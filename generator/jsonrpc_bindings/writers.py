@@ -81,26 +81,26 @@ def to_builtins(value: Any) -> Any:
     express.
     """
     try:
-        return plain(value)
+        return to_plain(value)
     except RecursionError:
         raise EncodeError(DEEP) from None
 
 
-def plain(value: Any) -> Any:
+def to_plain(value: Any) -> Any:
     """Convert a value to plain JSON. Raises `EncodeError` for what JSON cannot express."""
     kind = value.__class__
     if kind is str or kind is int or value is None or kind is bool:
         return value
     if kind is list:
-        return [plain(item) for item in value]
+        return [to_plain(item) for item in value]
     if isinstance(value, Base):
         return _record_to_plain(value)
     if is_mapping(value):
         if not all(isinstance(key, str) for key in value):
             raise EncodeError("the keys of an object are strings")
-        return {key: plain(item) for key, item in value.items()}
+        return {key: to_plain(item) for key, item in value.items()}
     if kind is tuple:
-        return [plain(item) for item in value]
+        return [to_plain(item) for item in value]
     if isinstance(value, float):
         if not isfinite(value):
             raise EncodeError("a number that is not finite cannot be written as JSON")
@@ -131,15 +131,15 @@ def _record_to_plain(record: Any) -> dict[str, Any]:
         value = get(record)
         if value is not UNSET:
             kind = value.__class__
-            result[wire] = value if kind is str or kind is int or value is None else plain(value)
+            result[wire] = value if kind is str or kind is int or value is None else to_plain(value)
     if notes is not None:
         if notes.made:
             for one, value in list_changed_defaults(record):
-                result[one.wire] = plain(value)
+                result[one.wire] = to_plain(value)
         for key, value in (notes.unknown or {}).items():
             if key in result:
                 raise EncodeError(f"{cls.__name__}: {key!r} is a field of it, and is among its unknown fields too")
-            result[key] = plain(value)
+            result[key] = to_plain(value)
     return result
 
 
@@ -149,7 +149,7 @@ _FIELDS: Final[dict[type, list[tuple[str, Any]]]] = {}
 def to_readable(value: Any) -> Any:
     """Convert a value to plain JSON that a parser accepts: nested no deeper than its limit. Raises `EncodeError`."""
     try:
-        output = plain(value)
+        output = to_plain(value)
         write_text(output)
     except RecursionError:
         raise EncodeError(DEEP) from None

@@ -25,7 +25,7 @@ class UnknownFormat(ValueError):
     """Formats that cannot be asserted; the message names them."""
 
 
-def _exactly(pattern: str) -> Bounds:
+def _bound_exactly(pattern: str) -> Bounds:
     return Bounds(pattern, pattern)
 
 
@@ -55,7 +55,7 @@ FORMATS: Final[Mapping[str, Bounds]] = {
     "idn-email": Bounds(r"^[a-z0-9]{1,20}@[a-z]{1,20}\.[a-z]{2,6}$", "@"),
     "hostname": Bounds(f"^{_LABELS}$", r"^[A-Za-z0-9.\-]+$"),
     "idn-hostname": Bounds(f"^{_LABELS}$", ""),
-    "ipv4": _exactly(rf"^{_OCTET}(?:\.{_OCTET}){{3}}$"),
+    "ipv4": _bound_exactly(rf"^{_OCTET}(?:\.{_OCTET}){{3}}$"),
     "ipv6": Bounds(
         rf"^(?:::|::{_GROUP}|{_GROUP}::|{_GROUP}::{_GROUP}|(?:{_GROUP}:){{7}}{_GROUP})$", "^[0-9A-Fa-f:.]+$"
     ),
@@ -64,8 +64,8 @@ FORMATS: Final[Mapping[str, Bounds]] = {
     "iri": Bounds(_URI, f"^{_SCHEME}"),
     "iri-reference": Bounds(_REFERENCE, ""),
     "uri-template": Bounds(_REFERENCE, ""),
-    "uuid": _exactly("^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"),
-    "json-pointer": _exactly(f"^{_POINTER}$"),
+    "uuid": _bound_exactly("^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"),
+    "json-pointer": _bound_exactly(f"^{_POINTER}$"),
     "relative-json-pointer": Bounds(f"^(?:0|[1-9][0-9]{{0,5}})(?:#|{_POINTER})$", "^[0-9]"),
     "regex": Bounds("^[a-z0-9]*$", ""),
 }

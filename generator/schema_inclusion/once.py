@@ -59,7 +59,7 @@ class Compiled:
     _targets: dict[tuple[str, str], Any] = field(default_factory=dict[tuple[str, str], Any])
     _tags: dict[tuple[int, str], _Branches] = field(default_factory=dict[tuple[int, str], "_Branches"])
 
-    def validator(self, around: Any, schema: Any, resolver: Any, evolve: Callable[..., Any]) -> Any:
+    def get_validator(self, around: Any, schema: Any, resolver: Any, evolve: Callable[..., Any]) -> Any:
         """The validator of a schema, cached with the schema: as long as it is, no other schema can have that identity."""
         key = (id(schema), resolver._base_uri)
         result = self._validators.get(key)
@@ -67,7 +67,7 @@ class Compiled:
             result = self._validators[key] = evolve(around, schema=schema, _resolver=resolver)
         return result
 
-    def target(self, resolver: Any, reference: str) -> Any:
+    def find_target(self, resolver: Any, reference: str) -> Any:
         """The target of a reference, cached."""
         key = (resolver._base_uri, reference)
         result = self._targets.get(key)
@@ -75,7 +75,7 @@ class Compiled:
             result = self._targets[key] = resolver.lookup(reference)
         return result
 
-    def branches(self, around: Any, branches: list[Any], instance: dict[str, Any]) -> list[Any]:
+    def select_branches(self, around: Any, branches: list[Any], instance: dict[str, Any]) -> list[Any]:
         """The branches of a union that are possible for the texts of the members of an instance."""
         key = (id(branches), around._resolver._base_uri)
         if key not in self._tags:
@@ -94,7 +94,7 @@ class Compiled:
             return tags
         for _, keyword, value in around.evolve(schema=schema)._validators:
             if keyword == "$ref":
-                target = self.target(around._resolver, value)
+                target = self.find_target(around._resolver, value)
                 tags |= self._find_tags(around.evolve(schema={}, _resolver=target.resolver), target.contents, depth + 1)
             elif keyword == "properties":
                 tags |= {name: tag for name, each in value.items() if (tag := _find_texts(each, around.VALIDATORS))}
@@ -204,7 +204,7 @@ def _make_descend(validator_class: Any) -> Callable[..., Iterator[Any]]:
         if run is None or run.compiled is None or not _is_schema(schema) or not _NAMING.isdisjoint(schema):
             yield from plain(self, instance, schema, path, schema_path, resolver)
             return
-        inner = run.compiled.validator(self, schema, resolver or self._resolver, evolve)
+        inner = run.compiled.get_validator(self, schema, resolver or self._resolver, evolve)
         for keyword, _, value in inner._validators:
             for error in keyword(inner, value, instance, schema) or ():
                 yield error
@@ -222,7 +222,7 @@ def _make_evolve(validator_class: Any) -> Callable[..., Any]:
         schema = changes.get("schema")
         if run is None or run.compiled is None or changes.keys() != {"schema"} or not _is_schema(schema):
             return plain(self, **changes)
-        return run.compiled.validator(self, schema, self._resolver, plain)
+        return run.compiled.get_validator(self, schema, self._resolver, plain)
 
     return evolve
 
@@ -233,7 +233,9 @@ def _follow(validator: Any, ref: Any, instance: Any, _schema: Any) -> Iterator[A
         spend()
         yield from validator._validate_reference(ref=ref, instance=instance)
         return
-    target = validator._resolver.lookup(ref) if run.compiled is None else run.compiled.target(validator._resolver, ref)
+    target = (
+        validator._resolver.lookup(ref) if run.compiled is None else run.compiled.find_target(validator._resolver, ref)
+    )
     key = (id(target.contents), id(instance))
     cached_errors = run.errors.get(key)
     if cached_errors is None:
@@ -273,7 +275,7 @@ def _select_by_tags(plain: _Keyword) -> _Keyword:
     def keyword(validator: Any, branches: Any, instance: Any, schema: Any) -> Iterator[Any]:
         run = _RUN.get()
         if run is not None and run.compiled is not None and len(branches) > FEW_BRANCHES and _is_schema(instance):
-            branches = run.compiled.branches(validator, branches, instance)
+            branches = run.compiled.select_branches(validator, branches, instance)
         yield from plain(validator, branches, instance, schema) or ()
 
     return keyword

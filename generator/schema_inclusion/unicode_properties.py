@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return text.split()
 
 
 CATEGORIES: Final = frozenset(
-    _words("""
+    _split_words("""
     L Letter LC Cased_Letter Lu Uppercase_Letter Ll Lowercase_Letter Lt Titlecase_Letter Lm Modifier_Letter Lo Other_Letter M Mark
     Combining_Mark Mn Nonspacing_Mark Mc Spacing_Mark Me Enclosing_Mark N Number Nd Decimal_Number digit Nl Letter_Number No Other_Number P
     Punctuation punct Pc Connector_Punctuation Pd Dash_Punctuation Ps Open_Punctuation Pe Close_Punctuation Pi Initial_Punctuation Pf
@@ -21,7 +21,7 @@ CATEGORIES: Final = frozenset(
 """Values of General_Category."""
 
 BINARY: Final = frozenset(
-    _words("""
+    _split_words("""
     ASCII ASCII_Hex_Digit AHex Alphabetic Alpha Any Assigned Bidi_Control Bidi_C Bidi_Mirrored Bidi_M Case_Ignorable CI Cased
     Changes_When_Casefolded CWCF Changes_When_Casemapped CWCM Changes_When_Lowercased CWL Changes_When_NFKC_Casefolded CWKCF
     Changes_When_Titlecased CWT Changes_When_Uppercased CWU Dash Default_Ignorable_Code_Point DI Deprecated Dep Diacritic Dia Emoji
@@ -36,7 +36,7 @@ BINARY: Final = frozenset(
 """Binary properties."""
 
 SCRIPTS: Final = frozenset(
-    _words("""
+    _split_words("""
     Adlam Adlm Aghb Ahom Anatolian_Hieroglyphs Arab Arabic Armenian Armi Armn Avestan Avst Bali Balinese Bamu Bamum Bass Bassa_Vah Batak
     Batk Beng Bengali Bhaiksuki Bhks Bopo Bopomofo Brah Brahmi Brai Braille Bugi Buginese Buhd Buhid Cakm Canadian_Aboriginal Cans Cari
     Carian Caucasian_Albanian Chakma Cham Cher Cherokee Chorasmian Chrs Common Copt Coptic Cpmn Cprt Cuneiform Cypriot Cypro_Minoan Cyrillic

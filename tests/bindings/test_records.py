@@ -25,7 +25,7 @@ from bindings.notes_protocol import (
 from jsonrpc_bindings import Request, to_builtins
 from jsonrpc_bindings.errors import DecodeError, EncodeError
 from jsonrpc_bindings.records import UNSET
-from jsonrpc_bindings.writers import plain
+from jsonrpc_bindings.writers import to_plain
 
 loose: Any = notes_protocol
 """For calls that a type checker refuses."""
@@ -34,18 +34,18 @@ loose: Any = notes_protocol
 def test_an_omitted_field_reads_as_its_default_and_stays_omitted() -> None:
     one = Text(text="a")
     assert (one.mime_type, one.title, one.type) == (None, UNSET, "text")
-    assert plain(one) == {"type": "text", "text": "a"}
+    assert to_plain(one) == {"type": "text", "text": "a"}
     assert Picture(data="").size == 1
 
 
 def test_what_is_set_is_sent() -> None:
-    assert plain(Text(text="a", mime_type=None, title=None)) == {
+    assert to_plain(Text(text="a", mime_type=None, title=None)) == {
         "type": "text",
         "text": "a",
         "mimeType": None,
         "title": None,
     }
-    assert plain(Picture(data="", size=1)) == {"type": "picture", "data": "", "size": 1}
+    assert to_plain(Picture(data="", size=1)) == {"type": "picture", "data": "", "size": 1}
 
 
 class Colour(StrEnum):
@@ -77,9 +77,9 @@ def test_what_is_nested_too_deep_is_not_made_plain() -> None:
 def test_a_default_that_is_changed_in_place_is_sent() -> None:
     one = Everything(update=Progress(done=1))
     assert one.abilities.image is False
-    assert "abilities" not in plain(one)
+    assert "abilities" not in to_plain(one)
     one.abilities.tags.append("x")
-    assert plain(one)["abilities"] == {"tags": ["x"]}
+    assert to_plain(one)["abilities"] == {"tags": ["x"]}
     assert one != Everything(update=Progress(done=1))
 
 
@@ -115,7 +115,7 @@ def test_a_constructor_says_what_is_wrong(build: Any, said: str) -> None:
 def test_a_constructor_takes_names_of_the_schema_and_plain_objects() -> None:
     assert loose.Text(text="a", mimeType="b") == Text(text="a", mime_type="b")
     assert loose.Body(call_id="c", parts=[{"type": "text", "text": "a"}]).parts == [Text(text="a")]
-    assert plain(Closed(name="a")) == {"version": "1", "name": "a"}
+    assert to_plain(Closed(name="a")) == {"version": "1", "name": "a"}
     with pytest.raises(TypeError):
         loose.Text("a")
 
@@ -124,8 +124,8 @@ def test_further_fields() -> None:
     one = Text(text="a", extra={"x": 1})
     assert one.unknown_fields == {"x": 1}
     one.unknown_fields["y"] = [Text(text="b")]
-    assert plain(one) == {"type": "text", "text": "a", "x": 1, "y": [{"type": "text", "text": "b"}]}
-    assert plain(loose.UnknownPart(type="_x", data=[1], note="n")) == {"type": "_x", "note": "n", "data": [1]}
+    assert to_plain(one) == {"type": "text", "text": "a", "x": 1, "y": [{"type": "text", "text": "b"}]}
+    assert to_plain(loose.UnknownPart(type="_x", data=[1], note="n")) == {"type": "_x", "note": "n", "data": [1]}
     assert UnknownPart(type="_x").is_extension
     assert UnknownPart(type="x").is_reserved
 
@@ -133,7 +133,7 @@ def test_further_fields() -> None:
 def test_an_assignment_is_checked() -> None:
     one = Text(text="a")
     one.text, one.title = "b", None
-    assert plain(one) == {"type": "text", "text": "b", "title": None}
+    assert to_plain(one) == {"type": "text", "text": "b", "title": None}
     with pytest.raises(DecodeError, match="a string is expected"):
         one.text = 5  # type: ignore[assignment]
     with pytest.raises(AttributeError, match="did you mean 'title'"):
@@ -149,7 +149,7 @@ def test_a_body_is_a_variant_and_stands_alone() -> None:
     variant = BodyUpdate(call_id="c")
     assert isinstance(variant, Body)
     one = loose.Everything(update=Body(call_id="c"), alone=variant)
-    assert plain(one) == {"update": {"kind": "body", "callId": "c"}, "alone": {"callId": "c"}}
+    assert to_plain(one) == {"update": {"kind": "body", "callId": "c"}, "alone": {"callId": "c"}}
 
 
 def test_copies_are_equal_and_apart() -> None:
@@ -159,7 +159,7 @@ def test_copies_are_equal_and_apart() -> None:
     )
     one.abilities.image = True
     for other in (copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
-        assert (other, plain(other)) == (one, plain(one))
+        assert (other, to_plain(other)) == (one, to_plain(one))
         assert isinstance(other.update, BodyUpdate)
         other.update.unknown_fields["q"]["a"].append(2)
         assert other != one

@@ -407,8 +407,8 @@ def test_an_entry_that_matches_nothing_is_told_once_and_counts_for_nothing() -> 
     ],
 )
 def test_an_area_that_neither_revision_has_is_told_so(area: str, lack: str) -> None:
-    assert Area(area).names(REQUIRED.named) == lack
-    assert Area(area).names(Nameable()) == "", "of plain schemas it is not known"
+    assert Area(area).explain_mismatch(REQUIRED.named) == lack
+    assert Area(area).explain_mismatch(Nameable()) == "", "of plain schemas it is not known"
 
 
 def test_a_note_on_the_policy_stands_where_the_policy_does(project: Path) -> None:

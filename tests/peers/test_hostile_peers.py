@@ -428,10 +428,10 @@ def test_of_a_message_that_is_too_long_the_ends_are_known(framed: Lines | Header
     for each in found:
         assert isinstance(each, Unreadable)
         assert each.ends is not None
-        assert each.ends.members() == {"jsonrpc": "2.0", "id": 7, "_last": "b"}
+        assert each.ends.read_members() == {"jsonrpc": "2.0", "id": 7, "_last": "b"}
 
 
 @pytest.mark.parametrize("length", range(1000, 1060))
 def test_members_are_known_wherever_the_ends_meet(length: int) -> None:
     text = b'{"id":7,"_m":"' + b"a" * length + b'","x":[],"method":"m"}'
-    assert PartialMessage.of(text).members() == {"id": 7, "method": "m"}
+    assert PartialMessage.of(text).read_members() == {"id": 7, "method": "m"}

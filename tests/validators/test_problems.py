@@ -419,7 +419,7 @@ def test_an_engine_keeps_few_validators_and_judges_the_same(monkeypatch: pytest.
                 *(False, True, True),
                 index < 20,
             ]
-            (problem,) = engine.problems(place, least - 1)
+            (problem,) = engine.find_problems(place, least - 1)
             assert problem.schema == f"#/$defs/D{index % 10}/minimum"
             assert len(engine._validators) <= 4
 
@@ -455,7 +455,7 @@ def test_a_large_value_is_judged_only_as_far_as_its_problems_are_asked_for(defin
         return is_valid(place, part)
 
     engine.is_valid = counted  # type: ignore[method-assign, assignment]
-    told: list[Any] = list(islice(engine.problems(("$defs", definition), value), 100))
+    told: list[Any] = list(islice(engine.find_problems(("$defs", definition), value), 100))
     assert told
     most = 32 * len(json.dumps(value))  # each branch of the unions that hold it, and the pieces that are told
     assert sum(judged) < most
@@ -464,7 +464,7 @@ def test_a_large_value_is_judged_only_as_far_as_its_problems_are_asked_for(defin
 
 def test_a_name_that_was_meant_is_looked_for_among_the_first_names_of_an_object() -> None:
     params: dict[str, Any] = {"sesionId": "s", **{f"sdionseI{number}": 0 for number in range(100_000)}}
-    found = engine_of(subject("acp/v1").strict.schema).problems(("$defs", "PromptRequest"), params)
+    found = engine_of(subject("acp/v1").strict.schema).find_problems(("$defs", "PromptRequest"), params)
     told = sorted(said.sentence for said in found)
     assert told == [
         "the field 'prompt' is required",
@@ -495,7 +495,7 @@ def test_large_values_get_a_verdict_whatever_the_keyword() -> None:
     for schema, value, rule in cases:
         definitions = {"Thing": schema, "A/~ b%": {"type": "object"}}
 
-        found = list(engine_of({"$defs": definitions}).problems(("$defs", "Thing"), value))
+        found = list(engine_of({"$defs": definitions}).find_problems(("$defs", "Thing"), value))
         assert rule in {said.rule for said in found}, (schema, found)
         for said in found:
             resolve({"$defs": definitions}, said.schema)
@@ -541,13 +541,13 @@ def test_large_values_get_a_verdict_whatever_the_keyword() -> None:
     ids=str,
 )
 def test_a_sentence_names_what_is_wrong_and_what_else_may_stand(schema: Any, value: Any, sentence: str) -> None:
-    (said,) = engine_of({"$defs": {"Thing": schema}}).problems(("$defs", "Thing"), value)
+    (said,) = engine_of({"$defs": {"Thing": schema}}).find_problems(("$defs", "Thing"), value)
     assert said.sentence == sentence
 
 
 def test_a_union_that_is_a_branch_of_itself_is_explained() -> None:
     schema = {"minimum": 1, "anyOf": [{"$ref": "#/$defs/Thing"}, {"type": "string"}, {"minimum": 2}]}
-    found = engine_of({"$defs": {"Thing": schema}}).problems(("$defs", "Thing"), 0)
+    found = engine_of({"$defs": {"Thing": schema}}).find_problems(("$defs", "Thing"), 0)
     assert "the number must be 1 or more" in {said.sentence for said in found}
 
 
@@ -558,7 +558,7 @@ def test_a_large_value_that_is_nested_deep_gets_a_verdict() -> None:
         value: Any = {"bad": wrong}
         for _ in range(140):
             value = {"next": value, **{str(index): index for index in range(3)}}
-        (problem,) = engine.problems(("$defs", "Node"), value)
+        (problem,) = engine.find_problems(("$defs", "Node"), value)
         assert problem.path == (*["next"] * 140, "bad")
 
 

@@ -99,12 +99,12 @@ class ClientCore(peers2.Client):
     async def follow_agent(self) -> None:
         """Wait until the agent has ended; then fail all pending calls with `ConnectionClosed`."""
         await self.connection.ended()
-        await self.fail(self.connection.closed_error())
+        await self.fail(self.connection.make_closed_error())
 
     def require_agent(self) -> None:
         """Raise `ConnectionClosed` if the agent has ended or the connection is closed."""
         if self.connection.is_ended:
-            raise self.connection.closed_error()
+            raise self.connection.make_closed_error()
 
     def advertises(self, capability: str) -> bool:
         """Whether the agent advertises a capability of sessions, named by its path in v2."""
@@ -125,7 +125,7 @@ class ClientCore(peers2.Client):
             return await self.calls.request(method, params, timeout=timeout)
         except (RequestError, DecodeError) as error:
             if self.connection.is_ended and isinstance(error, RequestError):  # of the codec, which stands for the agent
-                raise self.connection.closed_error() from error
+                raise self.connection.make_closed_error() from error
             raise make_error(method, error) from error
 
     async def attempt(self, work: Coroutine[Any, Any, object]) -> None:

@@ -205,7 +205,7 @@ class InitializedTransport(EarlyTransport):
             except Unreadable as error:
                 if error.is_last:
                     raise ConnectionClosed(EARLY_END) from error
-                if error.ends is not None and not is_call(error.ends.members()):
+                if error.ends is not None and not is_call(error.ends.read_members()):
                     raise _make_unreadable_error(error) from error
                 continue
             except ConnectionClosed as error:
@@ -218,7 +218,7 @@ class InitializedTransport(EarlyTransport):
             try:
                 value, repeated = parse_with_duplicates(line)
             except TooManyValues as error:
-                if not is_call(PartialMessage.of(line).members()):
+                if not is_call(PartialMessage.of(line).read_members()):
                     raise _make_unreadable_error(error) from error
             except DecodeError:
                 LOG.warning("the agent wrote what is not a message before it answered `initialize`: %.200r", line)

@@ -159,7 +159,7 @@ class Negotiation(EarlyTransport):
             try:
                 line = await self._transport.receive()
             except Unreadable as error:
-                id_ = None if error.ends is None else read_id(error.ends.members().get("id"))
+                id_ = None if error.ends is None else read_id(error.ends.read_members().get("id"))
                 self._refuse(id_, RequestError(PARSE_ERROR, str(error)))
                 if error.is_last:
                     return
@@ -203,7 +203,7 @@ class Negotiation(EarlyTransport):
         try:
             message = as_object(parse(line))
         except TooManyValues as error:
-            return read_id(PartialMessage.of(line).members().get("id")), RequestError(INVALID_REQUEST, str(error))
+            return read_id(PartialMessage.of(line).read_members().get("id")), RequestError(INVALID_REQUEST, str(error))
         except DecodeError as error:
             return None, RequestError(error.code, str(error))
         id_, method = message.get("id"), message.get("method")

@@ -285,7 +285,7 @@ class Turn:
         schema = v2.ElicitationSchema(
             type="object", properties=dict(fields), required=required_names, **omit_none(title=title)
         )
-        engine = _engine_of(schema)
+        engine = _make_engine(schema)
         engine.get_validator(("$defs", _FORM))
         request = v2.SessionElicitationFormMode(message=message, requested_schema=schema, **self._find_scope(tool_call))
         answer = await self._elicit(request)
@@ -470,7 +470,7 @@ async def _with_errors(method: str, work: Awaitable[T]) -> T:
         raise make_error(method, error) from error
 
 
-def _engine_of(form: v2.ElicitationSchema) -> Engine:
+def _make_engine(form: v2.ElicitationSchema) -> Engine:
     """Validates the answers to a form, which is a JSON Schema. Fields of unknown types accept anything."""
     schema = to_builtins(form)
     for name, field_ in form.properties.items():
@@ -481,7 +481,7 @@ def _engine_of(form: v2.ElicitationSchema) -> Engine:
 
 def _require_answers(engine: Engine, answers: Mapping[str, Any]) -> None:
     """Raise `InvalidMessage` for form values that are missing or do not match their fields."""
-    for error in engine.problems(("$defs", _FORM), answers):
+    for error in engine.find_problems(("$defs", _FORM), answers):
         path = (*error.path, error.missing) if error.missing else error.path
         raise InvalidMessage("elicitation/create", json_pointer(("content", *path)), error.sentence)
 

@@ -37,7 +37,7 @@ def find_owned_bodies(
     edges = {name: [*list_references(one)] for name, one in schemas.written.items()}
     of_root = [*list_references(root)]
     count = Counter(name for names in (of_root, *edges.values()) for name in names)
-    has_owner = {*edges} - _entries(edges, of_root) - {*alone}
+    has_owner = {*edges} - _find_entries(edges, of_root) - {*alone}
     branches: dict[str, tuple[str, int]] = {}
     for union, node in schemas.items():
         for index, branch in enumerate(node.branches if union not in framing else ()):
@@ -51,7 +51,7 @@ def find_owned_bodies(
     return {branches[name]: name for name in depths}, depths
 
 
-def _entries(edges: Mapping[str, Collection[str]], of_root: Collection[str]) -> frozenset[str]:
+def _find_entries(edges: Mapping[str, Collection[str]], of_root: Collection[str]) -> frozenset[str]:
     """The definitions to which nothing leads but what they lead to themselves: a message may be each of them, without a tag."""
     components = {name: number for number, names in enumerate(find_cycles(edges)) for name in names}
     entered = {components[other] for name in edges for other in edges[name] if components[other] != components[name]}

@@ -168,7 +168,7 @@ def _make_document(side: Input) -> _Document:
     if all(map(_is_other, roots.values())):
         raise Faults([NO_KEYWORD(at=side.at(documents.documents[0].path))])
 
-    def document(schema: JSON, read: Iterable[str]) -> _Document:
+    def build_document(schema: JSON, read: Iterable[str]) -> _Document:
         parts = find_unread_members(roots, frozenset(read))
         return _Document(
             side, schema, {key if len(roots) == 1 else f"{path} {key}": value for (path, key), value in parts.items()}
@@ -179,11 +179,11 @@ def _make_document(side: Input) -> _Document:
     if not is_alone or (documents.references and is_object(whole)):
         try:
             bundled = bundle_side(side)
-            return document(bundled.schema, bundled.origins.values())
+            return build_document(bundled.schema, bundled.origins.values())
         except Faults:
             if not is_alone:
                 raise  # what cannot be followed in a single file is undecided
-    return document(whole, (f"{path}{place}" for place in _list_referenced_places(whole)))
+    return build_document(whole, (f"{path}{place}" for place in _list_referenced_places(whole)))
 
 
 @dataclass(frozen=True)
@@ -343,16 +343,16 @@ def _modernize(place: str) -> str:
 def _list_referenced_places(schema: JSON) -> frozenset[str]:
     """The places that references transitively reach by a pointer from the root, `#/components/schemas/Thing`."""
 
-    def below(part: JSON) -> list[str]:
+    def list_below(part: JSON) -> list[str]:
         return [place for place in map(unquote, list_refs(part)) if place.startswith("#/")]
 
-    def referenced(place: str) -> list[str]:
+    def list_targets(place: str) -> list[str]:
         try:
-            return below(resolve(schema, place))
+            return list_below(resolve(schema, place))
         except KeyError:
             return []
 
-    return frozenset(find_reachable(below(schema), referenced))
+    return frozenset(find_reachable(list_below(schema), list_targets))
 
 
 def _is_other(schema: JSON) -> bool:

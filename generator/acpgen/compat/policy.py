@@ -95,7 +95,7 @@ class Area(Struct, frozen=True):
 
     written: str
 
-    def names(self, nameable: Nameable) -> str:
+    def explain_mismatch(self, nameable: Nameable) -> str:
         """The reason why the area matches nothing in either revision, for display; empty if it matches or if that is unknown."""
         if self.written == MARKED or nameable == Nameable():
             return ""
@@ -342,7 +342,7 @@ def _note_unused(report: Report, policy: Policy, at: SourcePosition) -> Iterator
     for entry in policy.entries:
         is_marked = entry.area is not None and entry.area.written == MARKED
         if not is_marked and not any(entry.holds(*each) for each in reached):
-            lack = "" if entry.area is None else entry.area.names(report.named)
+            lack = "" if entry.area is None else entry.area.explain_mismatch(report.named)
             entries.append(f"{entry.title} ({lack})" if lack else entry.title)
     if entries:
         what = "1 entry of the policy matches" if len(entries) == 1 else f"{len(entries)} entries of the policy match"

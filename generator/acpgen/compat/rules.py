@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.changes import OTHER, Change
-from acpgen.compat.diff.shapes import Constants, kind_of
+from acpgen.compat.diff.shapes import Constants, find_kind
 from acpgen.compat.findings import NO_ACTION, Effect, Revision, Severity
 from acpgen.compat.protocol.sender_schemas import META
 from acpgen.input.numbers import dumps
@@ -299,7 +299,7 @@ def _limit(change: Any) -> str:
 
 def _describe_kinds(alternatives: Any) -> str:
     """The JSON kinds of alternatives; `None` stands for every kind."""
-    return "None" if ir.Anything() in alternatives else ", ".join(map(kind_of, alternatives))
+    return "None" if ir.Anything() in alternatives else ", ".join(map(find_kind, alternatives))
 
 
 def _join_positions(names: tuple[str, ...]) -> str:

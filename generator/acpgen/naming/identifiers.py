@@ -44,10 +44,10 @@ RESERVED_FIELDS = frozenset(
 
 def split_words(text: str) -> list[str]:
     """The words of a wire name: split at punctuation and at changes of case."""
-    return [word for part in _parts(text) if _is_letter(part[0]) for word in _BOUNDARY.split(part)]
+    return [word for part in _split_parts(text) if _is_letter(part[0]) for word in _BOUNDARY.split(part)]
 
 
-def _parts(text: str) -> list[str]:
+def _split_parts(text: str) -> list[str]:
     """The runs of letters and digits of a text, and each character between them, in order."""
     groups = groupby(unicodedata.normalize("NFKC", text), _is_letter)
     return [part for is_run, group in groups for part in (["".join(group)] if is_run else group)]
@@ -63,7 +63,7 @@ def class_name(text: str) -> str:
 
     Capitals inside a word stay (`JSONRPCMessage`). A text without letters and digits becomes its code points.
     """
-    name = "".join(part[0].upper() + part[1:] for part in _parts(text) if _is_letter(part[0]))
+    name = "".join(part[0].upper() + part[1:] for part in _split_parts(text) if _is_letter(part[0]))
     name = unicodedata.normalize("NFKC", name)  # which a capital of several characters may not be: that of `ΐ`
     if not name:
         name = "".join(f"U{ord(character):04X}" for character in text) or "Empty"
@@ -234,7 +234,7 @@ def _make_attribute(name: str, text: str) -> str:
 
 def _spell_parts(text: str) -> list[str]:
     """The words of a text and the names of the punctuation between them, in order."""
-    return [part if _is_letter(part[0]) else _PUNCTUATION.get(part, f"u{ord(part):04x}") for part in _parts(text)]
+    return [part if _is_letter(part[0]) else _PUNCTUATION.get(part, f"u{ord(part):04x}") for part in _split_parts(text)]
 
 
 _PUNCTUATION: Final = {

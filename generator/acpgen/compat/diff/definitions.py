@@ -19,7 +19,7 @@ from acpgen.compat.diff.pairs import (
     PlacedChange,
     Step,
 )
-from acpgen.compat.diff.shapes import KINDS, Alternative, Kind, Shape, kind_of
+from acpgen.compat.diff.shapes import KINDS, Alternative, Kind, Shape, find_kind
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.input.walk import find_cycles, find_reachable, find_sources
 
@@ -209,7 +209,7 @@ _OF_KIND: Final[Mapping[Kind, Callable[[Comparison, tuple[Alternative, ...], tup
 def _describe_kinds(shape: Shape) -> str:
     kinds: dict[str, list[Alternative]] = {}
     for each in shape.alternatives:
-        kinds.setdefault(kind_of(each), []).append(each)
+        kinds.setdefault(find_kind(each), []).append(each)
     names = [
         "integer" if all(isinstance(each, ir.Number) and each.integer for each in group) else kind
         for kind, group in kinds.items()

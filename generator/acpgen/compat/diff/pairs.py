@@ -11,7 +11,7 @@ from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff.renames import Member, describe_content, find_declared_renames, find_likely_renames, name_of
 from acpgen.compat.diff.shapes import Alternative
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol.revision import SchemaRevision, references_in
+from acpgen.compat.protocol.revision import SchemaRevision, scan_references
 from acpgen.input.walk import find_reachable
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class Comparison:
 
     def list_referred(self, demands: Iterable[str]) -> frozenset[str]:
         """The definitions of both revisions that demands lead to and that differ."""
-        start = {name for text in demands for name in references_in(text)} & self.rewritten
+        start = {name for text in demands for name in scan_references(text)} & self.rewritten
         inner = find_reachable(start, lambda name: self.rewritten.intersection(self.after.references.get(name, ())))
         texts, others = self.before.texts, self.after.texts
         return frozenset(each for each in inner if each in texts and each in others and texts[each] != others[each])

@@ -64,7 +64,7 @@ class Shape(Struct, frozen=True):
 
     def of(self, kind: Kind) -> tuple[Alternative, ...]:
         """The alternatives of one JSON type."""
-        return tuple(alternative for alternative in self.alternatives if kind_of(alternative) == kind)
+        return tuple(alternative for alternative in self.alternatives if find_kind(alternative) == kind)
 
 
 def find_shape(type_: ir.Type, definitions: Mapping[str, ir.Definition], empty: Collection[str] = ()) -> Shape:
@@ -147,7 +147,7 @@ def get_object_type(alternative: Objects | ir.TaggedUnion) -> ir.Type:
             return ir.Map(extra)
 
 
-def kind_of(alternative: Alternative) -> Kind:
+def find_kind(alternative: Alternative) -> Kind:
     """The JSON type of an alternative."""
     match alternative:
         case ir.Boolean():
@@ -166,7 +166,7 @@ def kind_of(alternative: Alternative) -> Kind:
             assert_never(alternative)
 
 
-def at_of(alternative: Alternative) -> str:
+def locate(alternative: Alternative) -> str:
     """The place of an alternative; empty if it has no place of its own."""
     return alternative.at if isinstance(alternative, Objects | ir.TaggedUnion | Constants) else ""
 
@@ -246,7 +246,7 @@ class _Resolving:
                 self.nullable = True
             else:
                 groups.setdefault(cast("Kind", equality.get_kind(value.value)), []).append(value)
-        apart = isinstance(base, ir.String | ir.Number) and kind_of(base) not in groups
+        apart = isinstance(base, ir.String | ir.Number) and find_kind(base) not in groups
         for group in groups.values():
             self.found.append(
                 Constants(tuple(group), "closed" if apart else openness, None if apart else base, name, at)

@@ -16,9 +16,9 @@ from acpgen.compat.diff.shapes import (
     Alternative,
     Constants,
     Objects,
-    at_of,
+    find_kind,
     get_object_type,
-    kind_of,
+    locate,
 )
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.input.equality import make_key
@@ -39,10 +39,10 @@ def diff_alternatives(
         step = Step("alternative", old=one, new=other) if several else None
         _diff_alternative(work, one, other, step)
     for alternative in removed_alternatives:
-        at = at_of(alternative) or work.old_at
+        at = locate(alternative) or work.old_at
         work.note(Change("alternative", alternative, None, old_at=at, new_at=work.new_at))
     for alternative in added_alternatives:
-        at = at_of(alternative) or work.new_at
+        at = locate(alternative) or work.new_at
         work.note(Change("alternative", None, alternative, old_at=work.old_at, new_at=at))
 
 
@@ -252,7 +252,7 @@ def split(
         openness="open" if is_open else "closed",
         fallback=None,
         default=rest[0].name or "" if rest else None,
-        at=next((at for each in alternatives if (at := at_of(each))), ""),
+        at=next((at for each in alternatives if (at := locate(each))), ""),
     )
     return union, tuple(dict.fromkeys(rest))
 
@@ -305,7 +305,7 @@ def as_union(side: SchemaRevision, alternatives: tuple[Alternative, ...], tag: s
         openness="open" if fallback else "closed",
         fallback=fallback,
         default=default,
-        at=at_of(alternatives[0]),
+        at=locate(alternatives[0]),
     )
 
 
@@ -346,8 +346,8 @@ def _measure_likeness(work: Comparison, old: Alternative, new: Alternative) -> f
             return 3
         shapes = work.before.get_shape(old.items), work.after.get_shape(new.items)
         firsts = [shape.alternatives[0] if len(shape.alternatives) == 1 else None for shape in shapes]
-        if firsts[0] is not None and firsts[1] is not None and kind_of(firsts[0]) == kind_of(firsts[1]):
-            return _measure_likeness(work, firsts[0], firsts[1]) or (0.1 if kind_of(firsts[0]) != "object" else 0)
+        if firsts[0] is not None and firsts[1] is not None and find_kind(firsts[0]) == find_kind(firsts[1]):
+            return _measure_likeness(work, firsts[0], firsts[1]) or (0.1 if find_kind(firsts[0]) != "object" else 0)
         return 0.05 if shapes[0].anything == shapes[1].anything and not any(firsts) else 0
     if isinstance(old, Objects) and isinstance(new, Objects):
         if old.name is not None and new.name is not None:

@@ -14,8 +14,8 @@ from acpgen.compat.diff.shapes import (
     Alternative,
     Constants,
     Objects,
+    find_kind,
     get_object_type,
-    kind_of,
 )
 from acpgen.compat.findings import Revision, get_opposite
 from acpgen.compat.protocol.sender_schemas import write_schema
@@ -57,7 +57,7 @@ def make_refused_culprit(change: Change, pair: Pair, sender: Revision) -> Culpri
             return _make_value_culprit(_require_pattern(one), receiver) if one else _make_member_culprit(EXTENSION)
         case "type" if is_own:
             alone = change.old if sender == "old" else change.new
-            kinds: Schema = {} if ir.Anything() in alone else {"type": [*dict.fromkeys(map(kind_of, alone))]}
+            kinds: Schema = {} if ir.Anything() in alone else {"type": [*dict.fromkeys(map(find_kind, alone))]}
             return _make_value_culprit(kinds, receiver)
         case "limit" if isinstance(change, LimitChange):
             schemas = (_write_violation(part) for part in change.parts if part.admitted_by == sender)

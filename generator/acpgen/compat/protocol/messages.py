@@ -167,16 +167,18 @@ class WitnessValidator:
     def _make_readable(self, routes: Routes, candidate: Witness, side: Revision, shows: Shows | None) -> Witness | None:
         """The witness with readable texts, and with texts of the formats that the revision names, as far as it still holds with them."""
 
-        def held(value: ir.JSON) -> Witness | None:
+        def keep_if_held(value: ir.JSON) -> Witness | None:
             return self.confirm(routes, replace(candidate, value=value), side, shows)
 
         if side not in self._shown:
             self._shown[side] = sample_texts.collect_examples(self.sides[side].bundle.definitions)
-        witness = with_readable_texts(candidate.value, self._shown[side], held) or self.confirm(routes, candidate, side)
+        witness = with_readable_texts(candidate.value, self._shown[side], keep_if_held) or self.confirm(
+            routes, candidate, side
+        )
         if witness is None or witness.formats:
             return witness
         formed = (self._replace_texts(routes, side, witness.value, is_as_long) for is_as_long in (False, True))
-        return next(filter(None, map(held, formed)), witness)
+        return next(filter(None, map(keep_if_held, formed)), witness)
 
     def _replace_texts(self, routes: Routes, side: Revision, value: ir.JSON, is_as_long: bool) -> ir.JSON:
         """The message with valid texts for the formats of one revision in place of invalid ones; with `is_as_long`, of the same length."""
@@ -237,10 +239,10 @@ def make_example(side: SchemaRevision, name: str, like: SchemaRevision) -> tuple
     judge = WitnessValidator(side, side, Allowance(BUDGET))
     routes: Routes = dict.fromkeys(("old", "new"), Route("document", None, name))
 
-    def held(each: ir.JSON) -> tuple[ir.JSON] | None:
+    def keep_if_held(each: ir.JSON) -> tuple[ir.JSON] | None:
         return (each,) if judge.accepts(routes, "old", each) else None
 
-    return with_readable_texts(value, sample_texts.collect_examples(like.bundle.definitions), held) or (value,)
+    return with_readable_texts(value, sample_texts.collect_examples(like.bundle.definitions), keep_if_held) or (value,)
 
 
 def with_readable_texts(

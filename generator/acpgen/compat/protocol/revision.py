@@ -519,7 +519,7 @@ _KEPT: Final = frozenset({*DEFINITIONS, "$id", "$schema", "format", "x-integer"}
 """The keywords that the prover reads among those that hold definitions, annotate, or are extensions of this project."""
 
 
-def references_in(text: str) -> set[str]:
+def scan_references(text: str) -> set[str]:
     """The definitions that the text of a schema refers to."""
     return {read_reference(loads(reference)) for reference in _REFERENCE.findall(text)}
 
@@ -563,7 +563,7 @@ def find_rewritten_definitions(old: SchemaRevision, new: SchemaRevision, apart: 
     names = {*old.texts, *new.texts}.difference(apart)
     changed_names = {name for name in names if old.texts.get(name) != new.texts.get(name)}
     sides = (old.texts, new.texts) if changed_names else ()
-    edges = {name: {each for texts in sides for each in references_in(texts.get(name, ""))} for name in names}
+    edges = {name: {each for texts in sides for each in scan_references(texts.get(name, ""))} for name in names}
     return frozenset(find_sources(changed_names, edges))
 
 

@@ -62,7 +62,7 @@ class Hints:
             name = definition.name
             if isinstance(definition, ir.Record) or name in self.recursive:
                 continue
-            depths[name] = _depth(definition.type, depths) if isinstance(definition, ir.Alias) else 0
+            depths[name] = _measure_depth(definition.type, depths) if isinstance(definition, ir.Alias) else 0
             if depths[name] > LONGEST_CHAIN:
                 raise Faults([TOO_LONG_CHAIN(at=definition.at, limit=LONGEST_CHAIN)])
             self.of_definition(name)
@@ -351,17 +351,17 @@ def _write_tuple(items: Iterable[str]) -> str:
     return f"({', '.join(entries)}{',' if len(entries) == 1 else ''})"
 
 
-def _depth(type_: ir.Type, depths: Mapping[str, int]) -> int:
+def _measure_depth(type_: ir.Type, depths: Mapping[str, int]) -> int:
     """How many arrays and maps lie in one another in a type; `depths` has this of the definitions that are known."""
     match type_:
         case ir.Ref(name=name):
             return depths.get(name, 0)
         case ir.Array(items=inner) | ir.Map(values=inner):
-            return 1 + _depth(inner, depths)
+            return 1 + _measure_depth(inner, depths)
         case ir.Tuple(first=first, rest=rest):
-            return 1 + max(_depth(inner, depths) for inner in (*first, rest))
+            return 1 + max(_measure_depth(inner, depths) for inner in (*first, rest))
         case ir.AnyOf(types=types):
-            return max((_depth(inner, depths) for inner in types), default=0)
+            return max((_measure_depth(inner, depths) for inner in types), default=0)
         case _:
             return 0
 

@@ -371,7 +371,7 @@ class Checkers:
     def _excludes(self, branch: Schema, tag: discriminators.Discriminator) -> bool:
         """Whether a branch rejects all objects with a known tag."""
         return (
-            index_by_key(tag.tags()).keys()
+            index_by_key(tag.list_tags()).keys()
             <= Schemas(self._all).make_node(branch).shape.excluded.get(tag.field, {}).keys()
         )
 

@@ -14,7 +14,7 @@ from acpgen.compat.diff.pairs import EXTENSION, Pair, Step
 from acpgen.compat.diff.shapes import Alternative
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.messages import Route, Routes
-from acpgen.compat.protocol.revision import SchemaRevision, references_in, with_names
+from acpgen.compat.protocol.revision import SchemaRevision, scan_references, with_names
 from acpgen.compat.rules import Flow
 from acpgen.input.numbers import dumps
 from acpgen.input.tagged_unions import find_branches, find_constant, find_lone_reference
@@ -345,7 +345,7 @@ def _find_equal_definitions(
         texts.setdefault(write_text(new, name, {name: ""}), []).append(name)
     referring: dict[str, list[str]] = {}
     for name in removed:
-        for below in references_in(old.texts[name]):
+        for below in scan_references(old.texts[name]):
             referring.setdefault(below, []).append(name)
     renames: dict[str, str] = {}
     alike: dict[str, list[str]] = {}
