@@ -181,7 +181,18 @@ def test_what_acpgen_shares_loads_neither_codecs_nor_bindings() -> None:
                 "json_types",
                 "parse",
             ),
-            *("fields", "pointers", "process_tree", "routing", "strict", "supervisor", "tail"),
+            *(
+                "failures",
+                "fields",
+                "pipes",
+                "pointers",
+                "process_tree",
+                "routing",
+                "stdio",
+                "strict",
+                "supervisor",
+                "tail",
+            ),
         )
     }
     assert loaded == {"acpgen.jsonrpc_bindings", *monitor, *runtime}

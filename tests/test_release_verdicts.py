@@ -120,7 +120,7 @@ def test_docs_read_and_compare_no_release_of_which_the_verdict_is_known(
     def never(*_: object, **__: object) -> None:
         raise AssertionError("a release is read")
 
-    monkeypatch.setattr(compare, "side", never)
+    monkeypatch.setattr(compare, "read_side", never)
     monkeypatch.setattr(compare, "check_sides", never)
     pages = publish.map_texts(publish.make_pages([version], given, for_site=True))
     assert "field-became-required" in pages["p/v1/changelog.md"]

@@ -43,9 +43,9 @@ def main() -> None:
     from acpgen.input.step_budget import join_steps
 
     if None in (sys.stdin, sys.stdout, sys.stderr):
-        from jsonrpc_bindings.stdio import open_standard_streams
+        from acpgen.embedded import stdio
 
-        open_standard_streams()
+        stdio.open_standard_streams()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     without_formats()

@@ -32,12 +32,13 @@ if TYPE_CHECKING:
         framing,
         module_registry,
         parse,
+        stdio,
         strict,
         supervisor,
     )
 
     __all__ = ["contract", "discriminators", "engine", "framing", "locate_monitor", "module_registry", "monitor"]
-    __all__ += ["locate_runtime", "parse", "requirements", "strict", "supervisor", "versions"]
+    __all__ += ["locate_runtime", "parse", "requirements", "stdio", "strict", "supervisor", "versions"]
 else:
     import sys
     from importlib import import_module
@@ -46,7 +47,7 @@ else:
 
     RUNTIME = (
         *("contract", "discriminators", "engine", "framing", "module_registry"),
-        *("parse", "strict", "supervisor"),
+        *("parse", "stdio", "strict", "supervisor"),
     )
 
     def _import_runtime(name):

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from acpgen.input.expressions import list_patterns, translate_pattern
 from acpgen.input.walk import DEFINITIONS, Schema, find_sources, is_object, list_children, map_subschemas
-from acpgen.pointers import as_fragment, read_reference, split_pointer, write_pointer
+from acpgen.pointers import as_fragment, read_reference, split_pointer, write_plain_pointer
 
 Path: TypeAlias = tuple["str | int", ...]
 
@@ -76,7 +76,7 @@ class Patterns:
         if isinstance(schema.get("$ref"), str) and "/patternProperties/" in schema["$ref"]:
             translation.pop("$ref")
             place = self._map_place(split_pointer(unquote(schema["$ref"])))
-            translation.update({} if place is None else {"$ref": as_fragment(write_pointer(*place))})
+            translation.update({} if place is None else {"$ref": as_fragment(write_plain_pointer(*place))})
         pattern_properties = translation.get("patternProperties")
         if is_object(pattern_properties):
             translation["patternProperties"] = {

@@ -306,7 +306,7 @@ class SchemaRevision:
         at = self.bundle.origins[name]
         return sorted((self.bundle.origins[each].removeprefix(at), self.texts[each]) for each in self._parts[at])
 
-    def write_text(self, name: str, names: Mapping[str, str], alone: AbstractSet[str]) -> str:
+    def write_definition(self, name: str, names: Mapping[str, str], alone: AbstractSet[str]) -> str:
         """The text of a declared definition and of all definitions inside it, with other names in its references.
 
         Branches that refer to `alone` definitions are left out: these exist in one revision only, and are reported as such.

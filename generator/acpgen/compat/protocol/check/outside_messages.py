@@ -60,7 +60,7 @@ def of_definitions(context: Context, findings: Sequence[Reach]) -> Iterator[Reac
         if name in removed_names or {name, other} & named:
             continue
         (before, old_at), (after, new_at) = _find_body(context, old, name), _find_body(context, new, other)
-        texts = old.write_text(before, renames, alone), new.write_text(after, {}, alone)
+        texts = old.write_definition(before, renames, alone), new.write_definition(after, {}, alone)
         if texts[0] == texts[1]:
             continue
         at: ChangePlaces = {"old_at": old_at, "new_at": new_at}
