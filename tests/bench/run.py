@@ -71,8 +71,7 @@ LIMITS = (
     "- **generate**: datamodel-code-generator makes the records of ours too, 44 % of the time; to read the schema and what it means takes",
     "  24 %, the formatter 6 %.",
     "- **diff**: of a comparison, to read both sides and what they mean takes a third, the rules and their proofs a third, and to load the",
-    "  code a quarter. Of one that was made before, typer, with pydantic, which it loads to convert arguments, takes a fifth, and to make",
-    "  data classes a quarter.",
+    "  code a quarter. Of one that was made before, typer, with pydantic, which it loads to convert arguments, takes a fifth.",
     "- **one description changed**: what depends on the protocol is compared and made again: its changelog, the guides from it and to it,",
     "  its bindings and vectors. Each protocol is read, and the pages of all are laid out.",
 )
