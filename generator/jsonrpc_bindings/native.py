@@ -369,7 +369,7 @@ def make_message_reader(classes: Mapping[str, Any]) -> LineReader:
 
 def _keep(message: Any, line: bytes, remaining: int) -> None:
     """Keep the unknown fields of a message that msgspec decoded. Raises `Mismatch` if anything else would be lost."""
-    if (_NOTERS.get(message.__class__) or note)(message, untyped(line), remaining):
+    if note(message, untyped(line), remaining):
         raise Mismatch
 
 
