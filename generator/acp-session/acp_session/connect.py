@@ -40,7 +40,7 @@ from .codec.to_v1 import ToV1, offer_services
 from .diffs import as_object
 from .errors import InvalidMessage, UnsupportedVersion
 from .log import LOG
-from .serving import VERSIONS, EarlyTransport, encode_message, read_version, serve_agent, validate_versions
+from .serving import VERSIONS, EarlyTransport, encode_message, read_integer, serve_agent, validate_versions
 
 INITIALIZE_TIMEOUT: Final = 120.0
 """The default timeout of `initialize`, in seconds; `timeout=None` waits forever."""
@@ -177,7 +177,7 @@ class InitializedTransport(EarlyTransport):
                 answer = await self._receive_answer(number)
             if "result" in answer:
                 self.answer = as_object(answer["result"])
-                version = read_version(self.answer.get("protocolVersion"))
+                version = read_integer(self.answer.get("protocolVersion"))
                 if version is None:
                     raise InvalidMessage("initialize", "/result/protocolVersion", "an integer is expected")
                 if version not in known_versions:
@@ -185,7 +185,7 @@ class InitializedTransport(EarlyTransport):
                 self.version = version
                 return
             error = as_object(answer["error"])
-        code, message, data = read_version(error.get("code")), error.get("message"), error.get("data")
+        code, message, data = read_integer(error.get("code")), error.get("message"), error.get("data")
         if code is None or not isinstance(message, str):
             raise InvalidMessage(
                 "initialize", "/error", "an object with an integer 'code' and a text 'message' is expected"
@@ -193,7 +193,7 @@ class InitializedTransport(EarlyTransport):
         failure = PeerError("initialize", code, message, data, error)
         if failure.code == UNSUPPORTED_VERSION:
             supported = as_object(data).get("supported")
-            versions = map(read_version, supported if is_array(supported) else ())
+            versions = map(read_integer, supported if is_array(supported) else ())
             raise UnsupportedVersion(max(filter(None, versions), default=None), known_versions) from failure
         raise failure
 

@@ -215,7 +215,7 @@ class Negotiation(EarlyTransport):
         if method != "initialize":
             sentence = f"{method!r} came before `initialize`, which negotiates the version"
             return id_, RequestError(INVALID_REQUEST, sentence)
-        requested = read_version(as_object(message.get("params")).get("protocolVersion"))
+        requested = read_integer(as_object(message.get("params")).get("protocolVersion"))
         if requested is None:
             return id_, RequestError.invalid_params("/params/protocolVersion", "it must be an integer")
         version = max((one for one in self._versions if one <= requested), default=None)
@@ -251,8 +251,8 @@ def encode_message(**members: Any) -> bytes:
     return json.dumps({"jsonrpc": "2.0", **members}, separators=(",", ":")).encode()
 
 
-def read_version(value: object) -> int | None:
-    """The protocol version that a JSON number states, an integer; `None` for any other value."""
+def read_integer(value: object) -> int | None:
+    """The integer that a JSON number stands for; `None` for any other value."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
