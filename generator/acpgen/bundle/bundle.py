@@ -108,7 +108,7 @@ class Bundle:
         return "Base protocol" if title and len(self.files) > 1 and title == self.schema.get("title") else title
 
     def limit_steps(self) -> AbstractContextManager[None]:
-        """Count the steps of a block towards the budget of this protocol; see `step_budget.bounded`."""
+        """Count the steps of a block towards the budget of this protocol; see `step_budget.limit_steps`."""
         return limit_steps(next(iter(self.files), self.name), self.size)
 
     def describe_unread(self) -> Iterator[tuple[str, str]]:

@@ -50,7 +50,7 @@ MOST_VARIANTS: Final = 32
 class Bundler:
     """Builds the definitions of a bundle: inline schemas get names, and each variant of a union becomes self-contained.
 
-    `run` builds them; afterwards `ordered` returns the definitions, and the other attributes have the data for `Bundle`.
+    `run` builds them; afterwards `order_definitions` returns the definitions, and the other attributes have the data for `Bundle`.
     """
 
     def __init__(

@@ -51,7 +51,7 @@ def make_receiver_definitions(
 
 
 _MOST_REPEATED: Final = 3
-"""How deep a `oneOf` may lie directly in others whose exact branches are told apart: each of these is repeated four times."""
+"""How deep a `oneOf` may lie directly in others whose exact branches exclude one another: each of these is repeated four times."""
 
 
 class _Exact:

@@ -48,7 +48,7 @@ class Acceptance:
         return self.find_relation(pair, sender, declared=declared).verdict.value
 
     def find_relation(self, pair: Pair, sender: Revision, *, declared: bool = True) -> Relation:
-        """The relation behind `included`, with its witness: a value that the sender's side accepts and the receiver's side refuses.
+        """The relation behind `is_included`, with its witness: a value that the sender's side accepts and the receiver's side refuses.
 
         What a sender declares matters only once something that its schema accepts was refused.
         """

@@ -327,7 +327,7 @@ class SchemaRevision:
         )
 
     def without(self, name: str, alone: AbstractSet[str]) -> Schema:
-        """The demands of a definition without branches that refer to `alone` definitions, as in `whole_text`."""
+        """The demands of a definition without branches that refer to `alone` definitions, as in `write_definition`."""
         schema: Schema = _without(self.demands[name], alone)
         return schema
 

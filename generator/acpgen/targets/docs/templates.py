@@ -50,7 +50,7 @@ def make_environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         finalize=markup.finalize,
-        autoescape=False,  # noqa: S701 - `finalized` escapes whatever is not Markdown already
+        autoescape=False,  # noqa: S701 - `finalize` escapes whatever is not Markdown already
     )
     for module in (markup, codes, page_notes, page_paths, pictures, type_text, views):
         jinja_environment.globals.update((name, each) for name, each in vars(module).items() if isfunction(each))

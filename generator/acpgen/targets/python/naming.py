@@ -35,7 +35,7 @@ class Names:
         return f"_{name}" if name in self.module_names or name in self._attributes else name
 
     def write_import(self, name: str) -> str:
-        """The import of a name so that it is bound as `ours` says: `Any`, or `Any as _Any`."""
+        """The import of a name so that it is bound as `name_import` says: `Any`, or `Any as _Any`."""
         return name if self.name_import(name) == name else f"{name} as {self.name_import(name)}"
 
     def of_module(self, module: str) -> Names:
