@@ -828,9 +828,75 @@ def test_an_object_that_is_closed_beside_patterns_refuses_what_is_not_declared()
     fewer: Schema = {"k": STRING}
     sides = [protocol({"GoRequest": go({"v": go(each, **shut)})}) for each in (fewer, {**fewer, "size": STRING})]
     added, removed = compared(*sides), compared(*reversed(sides))
-    assert (added.verdict, relations(added)) == ("breaking", ("yes", "no", "yes", "no"))
+    assert (added.verdict, relations(added)) == ("risky", ("yes", "no", "yes", "no"))
+    assert [(each.rule, each.location) for each in added.findings] == [("closed-field-added", "params.v.size")]
     assert (removed.verdict, relations(removed)) == ("breaking", ("no", "yes", "no", "yes"))
-    assert [each.effect for each in removed.findings] == ["refused"]
+    assert [(each.rule, each.effect) for each in removed.findings] == [("field-removed", "refused")]
+
+
+def test_a_field_that_a_pattern_of_a_closed_object_admits_is_no_new_name() -> None:
+    shut: Schema = {"patternProperties": {"^x-": STRING}, "additionalProperties": False}
+    sides = [protocol({"GoRequest": go({"v": go(each, **shut)})}) for each in ({}, {"x-size": {"type": "integer"}})]
+    assert [(each.rule, each.severity) for each in compared(*sides).findings] == [
+        ("type-narrowed", "breaking"),
+        ("field-added", "additive"),
+    ]
+
+
+def of_version(version: str, extra: Schema | None = None, **scheme: Any) -> Schema:
+    """A document whose definitions have its version in their names, with servers under names that match a pattern."""
+    names = {
+        each: f"#/definitions/{each}-{version}" for each in ("Server", "Scheme", "Certificate", "Password", "More")
+    }
+
+    def closed(tag: str, **more: Any) -> Schema:
+        properties = {"type": {"enum": [tag]}, "text": STRING}
+        return (
+            go(properties, ("type",), patternProperties={"^x-": {"$ref": names["More"]}}, additionalProperties=False)
+            | more
+        )
+
+    reference = go({"$ref": STRING}, ("$ref",))
+    bodies: Schema = {
+        "Server": go(
+            {"security": {"oneOf": [reference, {"$ref": names["Scheme"]}]}, **(extra or {})}, additionalProperties=False
+        ),
+        "Scheme": {"oneOf": [{"$ref": names["Certificate"]}, {"$ref": names["Password"]}]},
+        "Certificate": closed("certificate", **scheme),
+        "Password": closed("password"),
+        "More": {"additionalProperties": True},
+    }
+    servers = go({}, patternProperties={"^[a-z]*$": {"$ref": names["Server"]}}, additionalProperties=False)
+    definitions = {f"{name}-{version}": body for name, body in bodies.items()}
+    root = go({"version": {"const": version}, "servers": servers}, ("version",), additionalProperties=False)
+    return {"$schema": "http://json-schema.org/draft-07/schema#", **root, "definitions": definitions}
+
+
+OF_VERSION = [("closed-value-removed", "version"), ("closed-value-added", "version")]
+
+
+def test_definitions_with_a_version_in_their_names_are_told_by_what_differs_in_them() -> None:
+    def find_harms(new: Schema) -> list[tuple[str, str]]:
+        findings = compared(of_version("1"), new).findings
+        return [(each.rule, each.declaration) for each in findings if each.severity != "editorial"]
+
+    assert find_harms(of_version("2")) == OF_VERSION
+    assert find_harms(of_version("2", {"port": STRING})) == [
+        OF_VERSION[0],
+        ("closed-field-added", "Server-2.port"),
+        OF_VERSION[1],
+    ]
+
+
+def test_what_no_rule_explains_is_told_once_at_its_definition_with_a_message_that_is_refused_there() -> None:
+    narrower = {"not": {"properties": {"text": {"const": "no"}}, "required": ["text"]}}
+    findings = compared(of_version("1"), of_version("2", **narrower)).findings
+    (finding,) = (each for each in findings if each.rule.startswith("limit"))
+    assert (finding.rule, finding.declaration, finding.severity) == ("limit-tightened", "Certificate-2", "breaking")
+    assert finding.witness is not None
+    value: Any = finding.witness.value
+    (server,) = value["servers"].values()
+    assert server["security"] == {"type": "certificate", "text": "no"}
 
 
 def test_what_is_marked_unstable_explains_nothing_and_breaks_nothing() -> None:

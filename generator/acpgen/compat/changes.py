@@ -60,7 +60,7 @@ Kind: TypeAlias = Literal[
 - variant: a tagged variant; for a rename, both · untagged: the branch without a tag
 - unknown: how unknown tags or constants are handled · tag: the unions, if their discriminators differ
 - alternative: one of several shapes of the same kind
-- undecided: a difference that could not be analysed, for the reason `detail`, or that is only `within` these definitions
+- undecided: a difference that could not be analysed, for the reason `detail`; `within` are the texts of keywords that may differ
 - definition: a definition that no message reaches; for a rename, both names
 - not-compared: a part about which nothing is known, for the reason `detail` · text: a description
 - structure: files that differ without any effect on messages; `new` are the classes of generated code that differ, `detail` any other cause

@@ -123,8 +123,8 @@ DANGLING_REFERENCE = FaultKind(
 REFERENCE_NOT_GIVEN = FaultKind(
     "reference-not-given",
     "'{keyword}' points to {ref!q}, and none of the given files has a schema there.",
-    "Put a file of this name or with this '$id' into the schema's folder, or give one: --ref {address}=FILE; or correct the "
-    "reference.",
+    "Give the folder that holds all files of the schema, or the file that is missing: --ref {address}=FILE; or correct the reference. "
+    "In a folder, a file is found by its path or its '$id'.",
 )
 BAD_SETTING = FaultKind("bad-setting", "{key} must be {expected}.", "{hint}")
 UNKNOWN_NAME = FaultKind("unknown-name", "there is no {kind} {name!q}.", "{hint}")

@@ -12,7 +12,6 @@ from acpgen.compat.diff.renames import Member, describe_content, find_declared_r
 from acpgen.compat.diff.shapes import Alternative
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.revision import SchemaRevision, scan_references
-from acpgen.input.walk import find_reachable
 
 if TYPE_CHECKING:
     from schema_inclusion import Comparer
@@ -167,21 +166,14 @@ class Comparison:
         self.node.changes.extend(changes)
 
     def add_doubt(self, old: Iterable[str], new: Iterable[str], at: ChangePlaces) -> None:
-        """Record that keywords, or definitions that these refer to, differ in demands that cannot be compared one by one.
+        """Record the demands of both sides that cannot be compared one by one, if they or definitions that they refer to differ."""
+        before, after = tuple(sorted(old)), tuple(sorted(new))
+        if before != after or self.is_rewritten(before):
+            self.note(Change("undecided", within=(before, after), detail=DOUBT, **at))
 
-        If only definitions that they refer to differ, the change names those.
-        """
-        before, after = sorted(old), sorted(new)
-        names = self.list_referred(before) if before == after else frozenset[str]()
-        if names or before != after:
-            self.note(Change("undecided", within=(names, names), detail=DOUBT, **at))
-
-    def list_referred(self, demands: Iterable[str]) -> frozenset[str]:
-        """The definitions of both revisions that demands lead to and that differ."""
-        start = {name for text in demands for name in scan_references(text)} & self.rewritten
-        inner = find_reachable(start, lambda name: self.rewritten.intersection(self.after.references.get(name, ())))
-        texts, others = self.before.texts, self.after.texts
-        return frozenset(each for each in inner if each in texts and each in others and texts[each] != others[each])
+    def is_rewritten(self, demands: Iterable[str]) -> bool:
+        """Whether demands refer to definitions that differ between the revisions, or that lead to such."""
+        return any(not self.rewritten.isdisjoint(scan_references(text)) for text in demands)
 
     def add_child(self, step: Step, old: ir.Type, new: ir.Type, tag: str | None = None) -> None:
         """Record a pair inside this one."""

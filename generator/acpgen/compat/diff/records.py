@@ -6,6 +6,8 @@ from collections.abc import Collection
 from functools import partial
 from typing import Final
 
+from msgspec import structs
+
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces, FieldChange
 from acpgen.compat.diff.pairs import Comparison, Step
@@ -14,6 +16,7 @@ from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.protocol.sender_schemas import declares_nothing, find_conditional_members, list_permitted_patterns
 from acpgen.input.equality import is_equal
 from acpgen.meaning.samples import read_instead
+from schema_inclusion.patterns import matches
 
 _CLOSING: Final = frozenset({"/additionalProperties", "/unevaluatedProperties"})
 """The places in a definition of the keywords for undeclared members."""
@@ -31,16 +34,25 @@ def diff_records(work: Comparison, old: Objects, new: Objects) -> None:
                 "old_at": (one.at if one else "") or old_at,
                 "new_at": (other.at if other else "") or new_at,
             }
-            work.note(FieldChange("field", one, other, (old, new), likely=likely, **places))
-            if one is not None and not isinstance(new.extra, ir.Anything | ir.Nothing):
-                work.add_child(Step("field", one.name, old_at=one.at, new_at=new_at), one.type, new.extra)
-            if other is not None and not isinstance(old.extra, ir.Anything | ir.Nothing):
-                work.add_child(Step("field", other.name, old_at=old_at, new_at=other.at), old.extra, other.type)
+            was = old if other is None else _close_for(other.name, old, work.before)
+            now = new if one is None else _close_for(one.name, new, work.after)
+            work.note(FieldChange("field", one, other, (was, now), likely=likely, **places))
+            if one is not None and not isinstance(now.extra, ir.Anything | ir.Nothing):
+                work.add_child(Step("field", one.name, old_at=one.at, new_at=new_at), one.type, now.extra)
+            if other is not None and not isinstance(was.extra, ir.Anything | ir.Nothing):
+                work.add_child(Step("field", other.name, old_at=old_at, new_at=other.at), was.extra, other.type)
         if one is not None and other is not None:
             _diff_field(work, one, other)
     at: ChangePlaces = {"old_at": old_at, "new_at": new_at}
     _diff_undeclared(work, old, new, at)
     _diff_unenforced(work, old, new, at)
+
+
+def _close_for(name: str, objects: Objects, side: SchemaRevision) -> Objects:
+    """The record as it treats one undeclared name: closed if it accepts undeclared names by patterns alone, and none of them matches."""
+    patterns = list_permitted_patterns(objects.name, side.stable_schemas)
+    is_refused = bool(patterns) and all(matches(each, name) is False for each in patterns)
+    return structs.replace(objects, extra=ir.Nothing()) if is_refused else objects
 
 
 def _diff_undeclared(work: Comparison, old: Objects | ir.Record, new: Objects | ir.Record, at: ChangePlaces) -> None:
@@ -64,7 +76,7 @@ def _diff_unenforced(work: Comparison, old: Objects, new: Objects, at: ChangePla
     bases: dict[str, set[str]] = {}
     for (side, _), texts, others in zip(sides, demands, demands[::-1], strict=True):
         for place, text in texts.items():
-            if text not in others.values() or work.list_referred([text]):
+            if text not in others.values() or work.is_rewritten([text]):
                 name, rest = side.find_owner(place)
                 is_base = name not in (old.name, new.name) and all(name in each.definitions for each, _ in sides)
                 bases.setdefault(name if is_base else "", set()).add(rest)

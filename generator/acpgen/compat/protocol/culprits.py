@@ -60,7 +60,8 @@ def make_refused_culprit(change: Change, pair: Pair, sender: Revision) -> Culpri
             kinds: Schema = {} if ir.Anything() in alone else {"type": [*dict.fromkeys(map(find_kind, alone))]}
             return _make_value_culprit(kinds, receiver)
         case "limit" if isinstance(change, LimitChange):
-            schemas = (_write_violation(part) for part in change.parts if part.admitted_by == sender)
+            own = _write_type(pair.on(sender))
+            schemas = (_write_violation(part, own) for part in change.parts if part.admitted_by == sender)
             return next((_make_value_culprit(each, receiver) for each in schemas), None)
         case "format" if isinstance(change, FormatChange):
             return next((_make_value_culprit({"const": text}) for by, text in change.refused if by == sender), None)
@@ -78,7 +79,7 @@ def make_refused_culprit(change: Change, pair: Pair, sender: Revision) -> Culpri
         case "alternative" if is_own:
             return _make_value_culprit(_write_type(select_type(one, ir.Anything())), receiver)
         case "tag" | "undecided":
-            return _make_value_culprit({}, receiver)
+            return _make_value_culprit(_write_type(pair.on(sender)), receiver)
         case _:
             return None
 
@@ -168,12 +169,12 @@ def _require_pattern(patterns: Sequence[str]) -> Schema:
     return {"type": "object", "not": {"propertyNames": {"not": {"anyOf": [{"pattern": each} for each in patterns]}}}}
 
 
-def _write_violation(limit: LimitChange) -> Schema:
-    """The schema of values that violate one of the limits, as far as the limits are known as schemas."""
+def _write_violation(limit: LimitChange, own: Schema) -> Schema:
+    """The schema of values that violate one of the limits; if one is not known as a schema, of all values of the sender's `own` schema."""
     kinds = [kind for kind, keywords in BY_KIND.items() if limit.keyword in keywords]
     of_type: Schema = {"type": kinds[0]} if kinds else {}
     demands = [each.demand for each in limit.all]
-    return {**of_type, "not": {"allOf": demands}} if all(demands) else of_type
+    return {**of_type, "not": {"allOf": demands}} if all(demands) else {**own, **of_type}
 
 
 def _write_variant(tag: str, variant: ir.Variant) -> Schema:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from acpgen import ir
 from acpgen.compat.changes import (
@@ -25,12 +26,13 @@ from acpgen.compat.protocol.check.counterparts import (
     MessagePair,
     extend_location,
     find_closure,
+    get_names,
     write_location,
     write_path,
 )
 from acpgen.compat.protocol.check.reception import Receiver, of_anything
 from acpgen.compat.protocol.culprits import write_remainder
-from acpgen.compat.protocol.revision import list_fields
+from acpgen.compat.protocol.revision import list_fields, scan_references, with_names
 from acpgen.compat.protocol.sender_schemas import declares_nothing, write_schema
 from acpgen.compat.rules import judge
 from acpgen.input.walk import Schema, find_reachable
@@ -68,18 +70,66 @@ class Content:
                     refused.append((placed, each.witness.refused_by, each))
                     answers.append(each.witness.refused_by)
                 self._answer(placed, answers)
-        for placed in doubts:
+        referred = {placed: self._find_referred(*placed.change.within) for placed in doubts}
+        # What differs itself explains what only refers to it.
+        for placed in sorted(doubts, key=lambda each: referred[each] is not None):
+            names = referred[placed]
+            if names == []:
+                continue  # the keywords say the same
             below = [each for each in refused if each[0].steps[: len(placed.steps)] == placed.steps]
             answered: set[Revision] = {receiver for _, receiver, _ in below}
-            referred = [Pair(ir.Ref(name), ir.Ref(name)) for name in placed.change.within[0] or ()]
-            if all(pair in self.context.walk.nodes for pair in referred):
-                answered = answered.union(*map(self._find_explained, referred))
+            if names is not None and all(each in self._pairs for each in names):
+                pairs = (pair for each in names for pair in self._pairs[each])
+                answered = answered.union(*map(self._find_explained, pairs))
             for each in (
                 *self._settle(placed, messages, answered),
                 *self._find_hidden_refusals(placed, messages, below),
             ):
                 yield each
-                self._answer(placed, (*each.refuses, *each.doubtful))
+                settled: list[Revision] = [*each.refuses, *each.doubtful]
+                if each.witness is not None and each.witness.refused_by is not None:
+                    settled.append(each.witness.refused_by)
+                self._answer(placed, settled)
+
+    @cached_property
+    def _pairs(self) -> Mapping[tuple[str, str], list[Pair]]:
+        """The pairs of definitions that are compared with each other, by their names."""
+        pairs: dict[tuple[str, str], list[Pair]] = {}
+        for pair in self.context.walk.nodes:
+            if (names := get_names(pair)) is not None and not pair.free:
+                pairs.setdefault(names, []).append(pair)
+        return pairs
+
+    @cached_property
+    def _counterparts(self) -> Mapping[str, str]:
+        """The new names of definitions that are compared, by the old name; a definition that keeps its name is its own."""
+        walk, names = self.context.walk, set(self._pairs)
+        for pair in walk.nodes:
+            old, new = walk.get_shape(pair.old, 0).names, walk.get_shape(pair.new, 1).names
+            names.update(zip(old, new, strict=True) if len(old) == len(new) else ())
+        return dict(sorted(names, key=lambda each: (each[0] == each[1], each)))
+
+    def _find_referred(self, old: Sequence[str] | None, new: Sequence[str] | None) -> list[tuple[str, str]] | None:
+        """The names of definitions that keywords refer to and that differ; `None` if the texts of the keywords differ in more than
+        renamed definitions.
+        """
+
+        def rename(name: str) -> str:
+            return self._counterparts.get(name, name)
+
+        before, after, rewritten = self.context.old, self.context.new, self.context.rewritten
+        if old is None or new is None:
+            return None
+        if sorted(with_names(text, rename) for text in old) != sorted(with_names(text, str) for text in new):
+            return None
+        start = {name for text in old for name in scan_references(text)} & rewritten
+        reached = find_reachable(start, lambda name: rewritten.intersection(before.references.get(name, ())))
+        shared = [(name, rename(name)) for name in reached if name in before.texts and rename(name) in after.texts]
+        return [
+            (one, other)
+            for one, other in shared
+            if with_names(before.texts[one], rename) != with_names(after.texts[other], str)
+        ]
 
     def _find_hidden_refusals(
         self, placed: PlacedChange, messages: MessagePair, below: Sequence[tuple[PlacedChange, Revision, Reach]]
