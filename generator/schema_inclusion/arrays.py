@@ -18,7 +18,9 @@ from schema_inclusion.results import EMPTY, Empty, Result, Satisfied, Unknown, c
 from schema_inclusion.values import Json, is_equal
 
 LONGEST: Final = 2_000
-MOST_DISTINCT: Final = 60
+MOST_DISTINCT: Final = 600
+MOST_MATCHED: Final = 60
+"""The number of different items up to which the values of each are listed and matched, where taking any other value does not succeed."""
 MOST_COUNTS: Final = 4
 MOST_COUNTED: Final = 64
 
@@ -76,7 +78,7 @@ def _find_with_repeat(prover: Decider, constraints: Constraints) -> Result:
     forms = prover.forms
     low, high = constraints.sizes[Kind.ARRAY]
     uniform = _find_uniform_start(constraints)
-    if uniform > MOST_DISTINCT:
+    if uniform > MOST_MATCHED:
         return Unknown("too many different items to find two that may be equal")
 
     doubt: Empty | Unknown = EMPTY
@@ -115,6 +117,8 @@ def _find_distinct(prover: Decider, constraints: Constraints, outcomes: list[Res
         greedy.append(value.value)
     else:
         return Satisfied(greedy)
+    if amount > MOST_MATCHED:
+        return Unknown("an array would need too many different items to try all")
     for index in range(amount):
         domain = _list_domain(prover, join_item(prover.forms, constraints, index), amount)
         if isinstance(domain, Unknown):

@@ -157,14 +157,13 @@ def _search(wanted: Wanted, steps: int) -> Example | NoText:
     if is_hopeless(initial):
         return NoText()
     first: _State = (initial, 0, "" if prefixes else None)
+    if is_wanted(initial, 0, first[2]):
+        return Example("")
     texts: dict[_State, str] = {first: ""}
     queue: deque[_State] = deque([first])
     while queue:
         state = queue.popleft()
-        states, _, prefix = state
-        text = texts[state]
-        if is_wanted(states, len(text), prefix):
-            return Example(text)
+        states, text = state[0], texts[state]
         if wanted.high is not None and len(text) >= wanted.high:
             continue
         for code in alphabet:
@@ -175,7 +174,10 @@ def _search(wanted: Wanted, steps: int) -> Example | NoText:
             if is_hopeless(following):
                 continue
             longer = text + chr(code)
-            successor: _State = (following, min(len(longer), wanted.low), longer if longer in prefixes else None)
+            prefix = longer if longer in prefixes else None
+            if is_wanted(following, len(longer), prefix):
+                return Example(longer)
+            successor: _State = (following, min(len(longer), wanted.low), prefix)
             if successor not in texts:
                 texts[successor] = longer
                 queue.append(successor)

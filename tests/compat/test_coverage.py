@@ -888,6 +888,18 @@ def test_definitions_with_a_version_in_their_names_are_told_by_what_differs_in_t
     ]
 
 
+def test_a_keyword_that_refuses_nothing_leaves_its_record_to_the_changes_inside() -> None:
+    more = {"propertyNames": {"type": "string"}}
+    old = protocol({"GoRequest": go({"v": go({"k": STRING}, additionalProperties=False)})})
+    new = protocol({"GoRequest": go({"v": go({"k": STRING, "n": STRING}, ("n",), additionalProperties=False, **more)})})
+    (finding,) = compared(old, new).findings
+    assert (finding.rule, finding.location, finding.breaks) == (
+        "required-field-added",
+        "params.v.n",
+        "an old client that talks to a new agent; a new client that talks to an old agent",
+    )
+
+
 def test_what_no_rule_explains_is_told_once_at_its_definition_with_a_message_that_is_refused_there() -> None:
     narrower = {"not": {"properties": {"text": {"const": "no"}}, "required": ["text"]}}
     findings = compared(of_version("1"), of_version("2", **narrower)).findings
@@ -897,6 +909,20 @@ def test_what_no_rule_explains_is_told_once_at_its_definition_with_a_message_tha
     value: Any = finding.witness.value
     (server,) = value["servers"].values()
     assert server["security"] == {"type": "certificate", "text": "no"}
+
+
+def test_a_value_that_two_branches_name_is_refused_at_its_place() -> None:
+    """Under `oneOf`, the value that a second branch names, too, is one that no branch alone accepts."""
+
+    def status(*second: str) -> Schema:
+        branches = [{"enum": ["success", "skipped"]}, {"enum": ["warn", *second]}]
+        return protocol({"GoRequest": go({"status": {"oneOf": branches}})})
+
+    (finding,) = compared(status(), status("skipped")).findings
+    assert (finding.rule, finding.location, finding.severity) == ("limit-tightened", "params.status", "breaking")
+    assert finding.witness is not None
+    value: Any = finding.witness.value
+    assert value["params"] == {"status": "skipped"}
 
 
 def test_what_is_marked_unstable_explains_nothing_and_breaks_nothing() -> None:

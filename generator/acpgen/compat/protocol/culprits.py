@@ -122,6 +122,23 @@ def write_remainder(change: Change, pair: Pair, sender: Revision) -> Schema | No
     return {"properties": {str(culprit.at[0]): inside}} if culprit.at else inside
 
 
+def write_inside(steps: Sequence[Step], schema: Schema | bool, sender: Revision) -> Schema | bool | None:
+    """The schema of a sender's values that satisfy `schema` wherever the steps lead in them; `None` if no schema expresses it."""
+    for step in reversed(steps):
+        match step.kind:
+            case "field":
+                schema = {"properties": {str(step.on(sender)): schema}}
+            case "value":
+                schema = {"additionalProperties": schema}
+            case "item" if not isinstance(step.name, int):
+                schema = {"items": schema}
+            case "item":
+                return None
+            case _:
+                pass  # a branch is about the same value
+    return schema
+
+
 def _get_other_object(change: Change, sender: Revision) -> Objects:
     """The object on the other side."""
     objects: Objects = change.within[1 if sender == "old" else 0]

@@ -174,6 +174,8 @@ class SchemaRevision:
         """What the definitions demand beyond their shapes, as texts. Records are ignored here and compared as records."""
         others = [each for name in names if not isinstance(each := self.definitions[name], ir.Record)]
         residue = [self.write_demand(place) for each in others for place in each.unenforced]
+        # Shapes join the branches of a union, and overlapping ones exclude each other.
+        residue += [self.write_demand(f"{each.at}/oneOf") for each in others if _is_exclusive(each)]
         unions = (each for each in others if isinstance(each, ir.TaggedUnion) and each.default_admits_known)
         residue += (
             f"known tags in {'oneOf' if 'oneOf' in self.bundle.definitions[each.name] else 'anyOf'}" for each in unions
@@ -469,6 +471,10 @@ class SchemaRevision:
                     if each.name == path[0] and self._leads(each.type, path[1:]):
                         return True
         return False
+
+
+def _is_exclusive(definition: ir.Definition) -> bool:
+    return isinstance(definition, ir.Alias) and isinstance(definition.type, ir.AnyOf) and definition.type.exclusive
 
 
 def list_fields(pointer: str) -> str:

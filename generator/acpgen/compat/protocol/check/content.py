@@ -31,7 +31,7 @@ from acpgen.compat.protocol.check.counterparts import (
     write_path,
 )
 from acpgen.compat.protocol.check.reception import Receiver, of_anything
-from acpgen.compat.protocol.culprits import write_remainder
+from acpgen.compat.protocol.culprits import write_inside, write_remainder
 from acpgen.compat.protocol.revision import list_fields, scan_references, with_names
 from acpgen.compat.protocol.sender_schemas import declares_nothing, write_schema
 from acpgen.compat.rules import judge
@@ -61,23 +61,20 @@ class Content:
                 continue
             for each in self._check_each_way(placed, messages):
                 yield each
-                answers: list[Revision] = [
-                    *self._find_tolerant(placed.change, messages),
-                    *each.refuses,
-                    *each.doubtful,
-                ]
-                if each.witness is not None and each.witness.refused_by is not None:
-                    refused.append((placed, each.witness.refused_by, each))
-                    answers.append(each.witness.refused_by)
-                self._answer(placed, answers)
+                refusing = _list_refusing(each)
+                refused += ((placed, revision, each) for revision in refusing)
+                self._answer(placed, (*self._find_tolerant(placed.change, messages), *refusing, *each.doubtful))
         referred = {placed: self._find_referred(*placed.change.within) for placed in doubts}
-        # What differs itself explains what only refers to it.
-        for placed in sorted(doubts, key=lambda each: referred[each] is not None):
+        # What differs itself explains what only refers to it, and what is inside explains what is around it.
+        for placed in sorted(doubts, key=lambda each: (referred[each] is not None, -len(each.steps))):
             names = referred[placed]
             if names == []:
                 continue  # the keywords say the same
             below = [each for each in refused if each[0].steps[: len(placed.steps)] == placed.steps]
             answered: set[Revision] = {receiver for _, receiver, _ in below}
+            # The way to a pair inside may be noted at another place of the message.
+            inside = {*find_reachable(self._list_changed(placed.pair), self._list_changed)} - {placed.pair}
+            answered = answered.union(*(self._answered.get(each, ()) for each in inside))
             if names is not None and all(each in self._pairs for each in names):
                 pairs = (pair for each in names for pair in self._pairs[each])
                 answered = answered.union(*map(self._find_explained, pairs))
@@ -86,10 +83,9 @@ class Content:
                 *self._find_hidden_refusals(placed, messages, below),
             ):
                 yield each
-                settled: list[Revision] = [*each.refuses, *each.doubtful]
-                if each.witness is not None and each.witness.refused_by is not None:
-                    settled.append(each.witness.refused_by)
-                self._answer(placed, settled)
+                refusing = _list_refusing(each)
+                refused += ((placed, revision, each) for revision in refusing)
+                self._answer(placed, (*refusing, *each.doubtful))
 
     @cached_property
     def _pairs(self) -> Mapping[tuple[str, str], list[Pair]]:
@@ -134,12 +130,18 @@ class Content:
     def _find_hidden_refusals(
         self, placed: PlacedChange, messages: MessagePair, below: Sequence[tuple[PlacedChange, Revision, Reach]]
     ) -> Iterator[Reach]:
-        """Yield what an undecided difference refuses in addition to a milder change at the same place."""
+        """Yield what an undecided difference refuses in addition to milder changes at the same place and to undecided ones inside."""
         for sender, receiver in DIRECTIONS:
             others = [(change, each) for change, refused_by, each in below if refused_by == receiver]
-            if not others or any(each.severity != "risky" or change.steps != placed.steps for change, each in others):
+            decided = [(change, each) for change, each in others if change.change.kind != "undecided"]
+            if not others or any(each.severity != "risky" or change.steps != placed.steps for change, each in decided):
                 continue
-            apart = [write_remainder(change.change, placed.pair, sender) for change, _ in others]
+            apart = [
+                write_inside(change.steps[len(placed.steps) :], write_schema(change.pair.on(receiver)), sender)
+                if change.change.kind == "undecided"
+                else write_remainder(change.change, placed.pair, sender)
+                for change, _ in others
+            ]
             if all(each is not None for each in apart):
                 limit = replace(_make_unexplained(placed.change, sender), demand={"not": {"allOf": apart}})
                 reach = self._reach(replace(placed, change=limit), messages)
@@ -310,6 +312,12 @@ class Content:
                 doubtful[receiver] = relation.reason
         doubt = next(iter(doubtful.values()), "")
         return replace(change, refused=tuple(refused_texts), doubtful=tuple(doubtful), detail=doubt)
+
+
+def _list_refusing(reach: Reach) -> tuple[Revision, ...]:
+    """The revisions that refuse something because of a finding."""
+    witness = reach.witness.refused_by if reach.witness is not None else None
+    return tuple(dict.fromkeys((*reach.refuses, *((witness,) if witness is not None else ()))))
 
 
 def _make_unexplained(change: Change, sender: Revision) -> LimitChange:
