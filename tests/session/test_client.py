@@ -942,6 +942,56 @@ def test_a_tool_call_keeps_its_title_when_permission_is_asked_in_other_words(
     assert client.requests[0].title.startswith("May I write?")
 
 
+@pytest.mark.parametrize("answer", ["allow", "reject", None])
+def test_a_permission_request_without_a_tool_call_leaves_no_open_tool_call(
+    version: int, answer: str | None, folders: tuple[str, str]
+) -> None:
+    class Asking(Agent):
+        async def on_prompt(self, turn: Turn) -> str:
+            for _ in range(2):
+                assert await turn.request_permission("Go on?") is (answer == "allow")
+            return "end_turn"
+
+    class Answering(Client):
+        async def on_permission(self, session: ClientSession, request: PermissionRequest) -> str | None:
+            shown = session.transcript.tool_calls.values()
+            assert [call.status for call in shown] == (["pending"] if version == 1 else [])
+            return answer
+
+    async def work() -> None:
+        async with connect_in_memory(Asking(), Answering(allowed_roots=folders), versions=(version,)) as agent:
+            session = await agent.new_session(folders[0])
+            assert await session.prompt("Go") == PromptResult("end_turn")
+            calls = [(call.title, call.status) for call in session.transcript.tool_calls.values()]
+            status = "completed" if answer == "allow" else "failed"
+            assert calls == ([("Go on?", status)] if version == 1 else [])
+
+    play(work)
+
+
+def test_a_cancelled_permission_request_without_a_tool_call_leaves_no_open_tool_call(
+    version: int, folders: tuple[str, str]
+) -> None:
+    class Asking(Agent):
+        async def on_prompt(self, turn: Turn) -> str:
+            await turn.request_permission("Go on?")
+            return "end_turn"
+
+    class Waiting(Client):
+        async def on_permission(self, session: ClientSession, request: PermissionRequest) -> str | None:
+            await session.cancel()
+            return "allow"
+
+    async def work() -> None:
+        async with connect_in_memory(Asking(), Waiting(allowed_roots=folders), versions=(version,)) as agent:
+            session = await agent.new_session(folders[0])
+            assert await session.prompt("Go") == PromptResult("cancelled")
+            calls = [(call.status, call.is_cancelled) for call in session.transcript.tool_calls.values()]
+            assert calls == ([("failed", True)] if version == 1 else [])
+
+    play(work)
+
+
 def test_a_transcript_shows_no_work_once_the_agent_has_ended(version: int, folders: tuple[str, str]) -> None:
     async def die(agent: Any, session: str) -> str:
         await agent.call(session, "c", title="Look", status="in_progress")
