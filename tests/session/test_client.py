@@ -507,6 +507,29 @@ def test_modes_are_the_same_in_both_versions(version: int, folders: tuple[str, s
     assert script.requests[-2:] == [("mode", "code"), ("option", ("fast", True))]
 
 
+def test_a_mode_that_is_set_before_the_answer_to_a_new_session_leaves_the_modes_as_they_are(
+    version: int, folders: tuple[str, str]
+) -> None:
+    script = Script()
+
+    async def early(raw: Any, session: str) -> None:
+        if version == 1:
+            await raw.update(session, {"sessionUpdate": "current_mode_update", "currentModeId": "code"})
+        else:
+            await raw.update(session, {"sessionUpdate": "config_option_update", "configOptions": raw.options("code")})
+
+    script.before_answer = early
+
+    async def work() -> None:
+        async with connected(version, script, Client(allowed_roots=folders)) as (agent, _):
+            session = await agent.new_session(folders[0])
+            assert [mode.id for mode in session.modes] == ["ask", "code"]
+            assert session.current_mode == "code"
+            assert [one.config_id for one in session.config_options] == ["mode", "fast"]
+
+    play(work)
+
+
 def test_the_user_logs_in_and_out(version: int, folders: tuple[str, str]) -> None:
     script = Script()
 
