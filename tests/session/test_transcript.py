@@ -133,6 +133,19 @@ def test_a_compaction_is_one_entry() -> None:
     assert (entry.status, len(entry.summary), len(transcript.entries)) == ("completed", 1, 1)
 
 
+def test_the_fork_of_a_session_at_work_does_not_work() -> None:
+    background = [{"type": "tool_call", "toolCallId": "c"}]
+    source = fed(
+        call("c", title="Look", status="in_progress"),
+        {"sessionUpdate": "state_update", "state": "running", "background": background},
+    )
+    fork = source.fork()
+    assert (fork.state, fork.background, fork.tool_calls["c"].is_cancelled) == ("idle", None, True)
+    assert (source.state, source.background, source.tool_calls["c"].is_cancelled) != ("idle", None, True)
+    assert source.state == "running"
+    assert not source.tool_calls["c"].is_cancelled
+
+
 def test_a_fork_begins_with_what_was_there_and_changes_none_of_it() -> None:
     before = fed(chunk("agent_message", "a", "1"), call("c", status="completed"))
     after = before.fork()

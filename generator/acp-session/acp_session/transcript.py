@@ -222,10 +222,14 @@ class Transcript:
         return {one.id: one for one in self.entries if isinstance(one, ToolCallState)}
 
     def fork(self) -> Transcript:
-        """A transcript that begins with a copy of this one. Ids start afresh: updates of the forked session change no copied entry."""
+        """A transcript that begins with a copy of this one, without its work. Ids start afresh: updates of the forked session change no
+        copied entry.
+        """
         copy = deepcopy(self)
-        copy._messages.clear()
-        copy._tool_calls.clear()
+        copy.end()
+        copy.background = None
+        for own in (copy._messages, copy._tool_calls, copy._cancelled):
+            own.clear()
         copies = {id(old): id(new) for old, new in zip(self.entries, copy.entries, strict=True)}
         copy._sizes = {copies[key] if isinstance(key, int) else key: size for key, size in self._sizes.items()}
         return copy
