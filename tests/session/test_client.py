@@ -530,6 +530,26 @@ def test_a_mode_that_is_set_before_the_answer_to_a_new_session_leaves_the_modes_
     play(work)
 
 
+def test_what_an_agent_reports_while_it_refuses_to_load_an_open_session_is_kept(
+    version: int, folders: tuple[str, str]
+) -> None:
+    script = Script(busy)
+
+    async def refuse(raw: Any, session: str) -> None:
+        await raw.say(session, "I am busy.")
+        raise RequestError(-32000, "not now")
+
+    async def work() -> None:
+        async with connected(version, script, Client(allowed_roots=folders)) as (agent, _):
+            session = await agent.new_session(folders[0])
+            script.before_answer = refuse
+            with pytest.raises(PeerError, match="not now"):
+                await agent.load_session(session.id, folders[0])
+            assert words(session.transcript.agent_messages) == ["I am busy."]
+
+    play(work)
+
+
 def test_the_user_logs_in_and_out(version: int, folders: tuple[str, str]) -> None:
     script = Script()
 
