@@ -550,6 +550,38 @@ def test_what_an_agent_reports_while_it_refuses_to_load_an_open_session_is_kept(
     play(work)
 
 
+def test_the_user_cancels_one_tool_call_where_the_agent_offers_it(version: int, folders: tuple[str, str]) -> None:
+    class Offering(Agent):
+        async def on_prompt(self, turn: Turn) -> None:
+            self.cancelled = asyncio.Event()
+            async with turn.tool_call("Look") as call:
+                offered = v2.ToolCallCapabilities(cancel=v2.ToolCallCancelCapabilities())
+                await turn.session.send_update(v2.SessionToolCallUpdate(tool_call_id=call.id, capabilities=offered))
+                await turn.send_message("Stop me.")
+                await self.cancelled.wait()
+                await call.update(status="cancelled")
+
+        async def on_cancel_tool_call(self, session: Session, tool_call_id: str) -> None:
+            self.cancelled.set()
+
+    async def work() -> None:
+        client = Yes(allowed_roots=folders)
+        async with connect_in_memory(Offering(), client, versions=(version,)) as agent:
+            session = await agent.new_session(folders[0])
+            prompting = asyncio.create_task(session.prompt("Look"))
+            while not session.transcript.agent_messages:
+                await asyncio.sleep(0)
+            if version == 2:
+                await session.cancel_tool_call("call_1")
+                assert (await prompting).stop_reason == "end_turn"
+            with pytest.raises(ValueError, match="the tool call 'call_1' cannot be cancelled on its own"):
+                await session.cancel_tool_call("call_1")
+            await session.cancel()
+            await prompting
+
+    play(work)
+
+
 def test_the_user_logs_in_and_out(version: int, folders: tuple[str, str]) -> None:
     script = Script()
 

@@ -135,15 +135,32 @@ def test_a_compaction_is_one_entry() -> None:
 
 def test_the_fork_of_a_session_at_work_does_not_work() -> None:
     background = [{"type": "tool_call", "toolCallId": "c"}]
+    offered = {"cancel": {}}
     source = fed(
-        call("c", title="Look", status="in_progress"),
+        call("c", title="Look", status="in_progress", capabilities=offered),
+        {"sessionUpdate": "terminal_update", "terminalId": "t", "capabilities": offered},
         {"sessionUpdate": "state_update", "state": "running", "background": background},
     )
     fork = source.fork()
     assert (fork.state, fork.background, fork.tool_calls["c"].is_cancelled) == ("idle", None, True)
-    assert (source.state, source.background, source.tool_calls["c"].is_cancelled) != ("idle", None, True)
+    assert not (fork.tool_calls["c"].can_cancel or fork.terminals["t"].can_cancel)
     assert source.state == "running"
-    assert not source.tool_calls["c"].is_cancelled
+    assert source.background
+    assert source.tool_calls["c"].can_cancel
+    assert source.terminals["t"].can_cancel
+
+
+def test_what_has_ended_cannot_be_cancelled() -> None:
+    offered = {"capabilities": {"cancel": {}}}
+    transcript = fed(
+        call("c", status="in_progress", **offered),
+        call("d", status="completed", **offered),
+        {"sessionUpdate": "terminal_update", "terminalId": "t", "exitStatus": {"exitCode": 0}, **offered},
+    )
+    assert [one.can_cancel for one in transcript.tool_calls.values()] == [True, False]
+    assert not transcript.terminals["t"].can_cancel
+    transcript.mark_cancelled()
+    assert not transcript.tool_calls["c"].can_cancel
 
 
 def test_a_fork_begins_with_what_was_there_and_changes_none_of_it() -> None:
