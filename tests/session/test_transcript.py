@@ -135,7 +135,7 @@ def test_a_compaction_is_one_entry() -> None:
 
 def test_the_fork_of_a_session_at_work_does_not_work() -> None:
     background = [{"type": "tool_call", "toolCallId": "c"}]
-    offered = {"cancel": {}}
+    offered: dict[str, Any] = {"cancel": {}}
     source = fed(
         call("c", title="Look", status="in_progress", capabilities=offered),
         {"sessionUpdate": "terminal_update", "terminalId": "t", "capabilities": offered},
@@ -151,7 +151,7 @@ def test_the_fork_of_a_session_at_work_does_not_work() -> None:
 
 
 def test_what_has_ended_cannot_be_cancelled() -> None:
-    offered = {"capabilities": {"cancel": {}}}
+    offered: dict[str, Any] = {"capabilities": {"cancel": {}}}
     transcript = fed(
         call("c", status="in_progress", **offered),
         call("d", status="completed", **offered),
