@@ -100,13 +100,23 @@ def test_a_recording_in_another_form_is_told_with_what_to_do() -> None:
     ran = acpgen("validate", "-", "--session", given=content)
     assert ran.returncode == 1
     wanted = '{"from": "client", "message": …}'
+    advice = "Where other text stands before or behind a message, remove it"
     assert ran.stdout.decode().splitlines() == [
-        "1: wrong message: the line is not JSON, or is nested too deep. Where other text stands before or behind a message, remove it",
+        f"1: wrong message: this is not JSON: something follows the value at line 1, column 3; send each message by itself. {advice}",
         f"2: wrong message: this is a message alone: write {wanted}, or judge each message by itself, without --session",
         f"3: wrong message: a recorded line is an object that says who sent the message: write {wanted}",
     ]
     (*_, last) = acpgen("validate", "-", given=content).stdout.decode().splitlines()
     assert last == ran.stdout.decode().splitlines()[-1]
+
+
+@pytest.mark.parametrize("options", [[], ["--session"]])
+def test_a_line_that_cannot_be_read_is_told_with_its_place_and_reason(options: list[str]) -> None:
+    ran = acpgen("validate", "-", *options, given=b'{"from": "client", x}\n' + b"[" * 5000)
+    assert ran.stdout.decode().splitlines()[:2] == [
+        "1: wrong message: this is not JSON: expected a key in double quotes at line 1, column 20",
+        "2: wrong message: this is not JSON: this is nested too deep at line 1, column 202",
+    ]
 
 
 @pytest.mark.parametrize("options", [[], ["--session"]])

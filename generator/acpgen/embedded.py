@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         contract,
         discriminators,
         engine,
+        errors,
         framing,
         module_registry,
         parse,
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
         supervisor,
     )
 
-    __all__ = ["contract", "discriminators", "engine", "framing", "locate_monitor", "module_registry", "monitor"]
-    __all__ += ["locate_runtime", "parse", "requirements", "stdio", "strict", "supervisor", "versions"]
+    __all__ = ["contract", "discriminators", "engine", "errors", "framing", "locate_monitor", "module_registry"]
+    __all__ += ["locate_runtime", "monitor", "parse", "requirements", "stdio", "strict", "supervisor", "versions"]
 else:
     import sys
     from importlib import import_module
@@ -46,7 +47,7 @@ else:
     from importlib.util import module_from_spec, spec_from_file_location
 
     RUNTIME = (
-        *("contract", "discriminators", "engine", "framing", "module_registry"),
+        *("contract", "discriminators", "engine", "errors", "framing", "module_registry"),
         *("parse", "stdio", "strict", "supervisor"),
     )
 

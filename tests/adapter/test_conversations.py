@@ -125,6 +125,28 @@ def test_a_client_of_v1_drives_an_agent_of_v2() -> None:
     run(work)
 
 
+def test_a_session_that_is_resumed_before_its_prompt_is_refused_is_idle() -> None:
+    resumed = asyncio.Event()
+
+    async def refuse(agent: Agent1, session: str) -> str:
+        await resumed.wait()
+        raise RequestError(-32000, "log in")
+
+    async def work() -> None:
+        client, setting = Client2(), Setting()
+        async with client2_with_agent1(client, Agent1(refuse), setting, accept_timeout=60) as (calls, _):
+            await calls.initialize(ME2)
+            await calls.session_new(NEW2)
+            prompting = asyncio.ensure_future(calls.session_prompt(PROMPT2))
+            await calls.session_resume(v2.ResumeSessionRequest(session_id="s", cwd="/w"))
+            resumed.set()
+            with pytest.raises(PeerError, match="log in"):
+                await prompting
+            assert kinds(client.updates) == ["state_update:idle"]
+
+    run(work)
+
+
 def test_a_turn_is_cancelled_with_its_request_for_permission_by_a_client_of_v2() -> None:
     async def wait(agent: Agent1, session: str) -> str:
         call = v1.ToolCallUpdate(tool_call_id="c")

@@ -166,7 +166,7 @@ def main() -> None:
     parser.add_argument("--long", type=int, default=1_000_000, metavar="CHARACTERS")
     asked = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
-    room = sys.modules[f"{embedded.monitor.__name__}.kept"].ROOM
+    room = sys.modules[f"{embedded.monitor.__name__}.bounded"].MAX_BYTES
     monitor, folding = embedded.monitor.Monitor(validators.read_versions(())), embedded.monitor.Folding[Any]()
     before = _resident()
     begun = told = time.monotonic()

@@ -2,7 +2,7 @@
 
     python tests/bench/mutants.py MODULE [--sample N] [--seed N] [--times N] -- TEST...
 
-    python tests/bench/mutants.py generator/acp-monitor/acp_monitor/kept.py -- tests/monitor/test_rules.py
+    python tests/bench/mutants.py generator/acp-monitor/acp_monitor/bounded.py -- tests/monitor/test_rules.py
     python tests/bench/mutants.py generator/jsonrpc_bindings/parse.py -- tests/bindings tests/fuzz -k decode
     python tests/bench/mutants.py generator/schema_inclusion/scalars.py -- tests/schema_inclusion/test_keyword_cases.py
     python tests/bench/mutants.py generator/acp-workspace/acp_workspace/containment.py -- tests/workspace/test_containment.py

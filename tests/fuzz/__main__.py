@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 _ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(_ROOT / part) for part in ("generator", "generator/acp-monitor", "generated/python/acp-bindings")]
+_PARTS = ("generator", "generator/acp-monitor", "generator/acp-workspace", "generated/python/acp-bindings")
+sys.path[:0] = [str(_ROOT / part) for part in _PARTS]
 
 from fuzz.targets import CORPORA, TARGETS, corpus, known, mutated  # noqa: E402 - what it imports is on the path only now
 

@@ -507,6 +507,81 @@ def test_modes_are_the_same_in_both_versions(version: int, folders: tuple[str, s
     assert script.requests[-2:] == [("mode", "code"), ("option", ("fast", True))]
 
 
+def test_a_mode_that_is_set_before_the_answer_to_a_new_session_leaves_the_modes_as_they_are(
+    version: int, folders: tuple[str, str]
+) -> None:
+    script = Script()
+
+    async def early(raw: Any, session: str) -> None:
+        if version == 1:
+            await raw.update(session, {"sessionUpdate": "current_mode_update", "currentModeId": "code"})
+        else:
+            await raw.update(session, {"sessionUpdate": "config_option_update", "configOptions": raw.options("code")})
+
+    script.before_answer = early
+
+    async def work() -> None:
+        async with connected(version, script, Client(allowed_roots=folders)) as (agent, _):
+            session = await agent.new_session(folders[0])
+            assert [mode.id for mode in session.modes] == ["ask", "code"]
+            assert session.current_mode == "code"
+            assert [one.config_id for one in session.config_options] == ["mode", "fast"]
+
+    play(work)
+
+
+def test_what_an_agent_reports_while_it_refuses_to_load_an_open_session_is_kept(
+    version: int, folders: tuple[str, str]
+) -> None:
+    script = Script(busy)
+
+    async def refuse(raw: Any, session: str) -> None:
+        await raw.say(session, "I am busy.")
+        raise RequestError(-32000, "not now")
+
+    async def work() -> None:
+        async with connected(version, script, Client(allowed_roots=folders)) as (agent, _):
+            session = await agent.new_session(folders[0])
+            script.before_answer = refuse
+            with pytest.raises(PeerError, match="not now"):
+                await agent.load_session(session.id, folders[0])
+            assert words(session.transcript.agent_messages) == ["I am busy."]
+
+    play(work)
+
+
+def test_the_user_cancels_one_tool_call_where_the_agent_offers_it(version: int, folders: tuple[str, str]) -> None:
+    class Offering(Agent):
+        async def on_prompt(self, turn: Turn) -> None:
+            self.cancelled = asyncio.Event()
+            async with turn.tool_call("Look") as call:
+                offered = v2.ToolCallCapabilities(cancel=v2.ToolCallCancelCapabilities())
+                await turn.session.send_update(v2.SessionToolCallUpdate(tool_call_id=call.id, capabilities=offered))
+                await turn.send_message("Stop me.")
+                await self.cancelled.wait()
+                await call.update(status="cancelled")
+
+        async def on_cancel_tool_call(self, session: Session, tool_call_id: str) -> None:
+            self.cancelled.set()
+
+    async def work() -> None:
+        client = Yes(allowed_roots=folders)
+        async with connect_in_memory(Offering(), client, versions=(version,)) as agent:
+            session = await agent.new_session(folders[0])
+            prompting = asyncio.create_task(session.prompt("Look"))
+            while not session.transcript.agent_messages:
+                await asyncio.sleep(0)
+            if version == 2:
+                await session.cancel_tool_call("call_1")
+                assert (await prompting).stop_reason == "end_turn"
+            with pytest.raises(ValueError, match="the tool call 'call_1' cannot be cancelled on its own"):
+                await session.cancel_tool_call("call_1")
+            await session.cancel()
+            await prompting
+
+    play(work)
+
+
 def test_the_user_logs_in_and_out(version: int, folders: tuple[str, str]) -> None:
     script = Script()
 
@@ -940,6 +1015,56 @@ def test_a_tool_call_keeps_its_title_when_permission_is_asked_in_other_words(
 
     play(work)
     assert client.requests[0].title.startswith("May I write?")
+
+
+@pytest.mark.parametrize("answer", ["allow", "reject", None])
+def test_a_permission_request_without_a_tool_call_leaves_no_open_tool_call(
+    version: int, answer: str | None, folders: tuple[str, str]
+) -> None:
+    class Asking(Agent):
+        async def on_prompt(self, turn: Turn) -> str:
+            for _ in range(2):
+                assert await turn.request_permission("Go on?") is (answer == "allow")
+            return "end_turn"
+
+    class Answering(Client):
+        async def on_permission(self, session: ClientSession, request: PermissionRequest) -> str | None:
+            shown = session.transcript.tool_calls.values()
+            assert [call.status for call in shown] == (["pending"] if version == 1 else [])
+            return answer
+
+    async def work() -> None:
+        async with connect_in_memory(Asking(), Answering(allowed_roots=folders), versions=(version,)) as agent:
+            session = await agent.new_session(folders[0])
+            assert await session.prompt("Go") == PromptResult("end_turn")
+            calls = [(call.title, call.status) for call in session.transcript.tool_calls.values()]
+            status = "completed" if answer == "allow" else "failed"
+            assert calls == ([("Go on?", status)] if version == 1 else [])
+
+    play(work)
+
+
+def test_a_cancelled_permission_request_without_a_tool_call_leaves_no_open_tool_call(
+    version: int, folders: tuple[str, str]
+) -> None:
+    class Asking(Agent):
+        async def on_prompt(self, turn: Turn) -> str:
+            await turn.request_permission("Go on?")
+            return "end_turn"
+
+    class Waiting(Client):
+        async def on_permission(self, session: ClientSession, request: PermissionRequest) -> str | None:
+            await session.cancel()
+            return "allow"
+
+    async def work() -> None:
+        async with connect_in_memory(Asking(), Waiting(allowed_roots=folders), versions=(version,)) as agent:
+            session = await agent.new_session(folders[0])
+            assert await session.prompt("Go") == PromptResult("cancelled")
+            calls = [(call.status, call.is_cancelled) for call in session.transcript.tool_calls.values()]
+            assert calls == ([("failed", True)] if version == 1 else [])
+
+    play(work)
 
 
 def test_a_transcript_shows_no_work_once_the_agent_has_ended(version: int, folders: tuple[str, str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -211,6 +212,36 @@ def test_a_method_that_is_not_a_coroutine_is_named() -> None:
                 pass
 
     play(work)
+
+
+def test_a_hook_that_is_misspelt_is_named() -> None:
+    class Misspelt(Agent):
+        async def on_promt(self, turn: Turn) -> None:
+            pass
+
+    class Window:
+        async def on_updated(self) -> None:
+            pass
+
+    class Deaf(Window, Client):
+        async def on_permision(self) -> None:
+            pass
+
+    class Fine(Window, Client):
+        async def on_tide(self) -> None:
+            pass
+
+    async def connect(agent: Agent, client: Client) -> None:
+        async with connect_in_memory(agent, client):
+            pass
+
+    for agent, client, sentence in (
+        (Misspelt(), Fine(), "Agent never calls 'on_promt' of Misspelt: write 'on_prompt'"),
+        (Agent(), Deaf(), "Client never calls 'on_permision' of Deaf: write 'on_permission'"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            play(partial(connect, agent, client))
+    play(lambda: connect(Agent(), Fine()))
 
 
 def test_a_command_is_a_list_with_a_program() -> None:

@@ -7,6 +7,8 @@ import json
 import logging
 import os
 import stat
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -157,6 +159,32 @@ def test_a_store_keeps_what_it_is_given_apart_from_what_happens_to_it(tmp_path: 
             await store.delete("s1")
             await store.delete("s1")
             assert (await store.load("s1"), list(await store.list(None))) == (None, [])
+
+    play(work)
+
+
+def test_what_a_killed_save_has_left_is_deleted_once_nobody_can_write_it_any_more(tmp_path: Path) -> None:
+    program = """if True:
+        import asyncio, os, sys
+        from acp_session.store import FileStore, StoredSession
+        os.fsync = lambda descriptor: os._exit(9)
+        asyncio.run(FileStore(sys.argv[1]).save(StoredSession("s1", "/app")))
+    """
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    killed = subprocess.run([sys.executable, "-c", program, str(tmp_path)], env=environment, check=False)
+    assert killed.returncode == 9
+    (left,) = tmp_path.iterdir()
+    others = [tmp_path / ".notes.tmp", tmp_path / "notes.tmp"]
+    for path in others:
+        path.touch()
+        os.utime(path, (0, 0))
+
+    async def work() -> None:
+        await FileStore(tmp_path).save(stored())
+        assert left.exists()
+        os.utime(left, (0, 0))
+        await FileStore(tmp_path).save(stored())
+        assert set(tmp_path.iterdir()) == {tmp_path / "s1.jsonl", *others}
 
     play(work)
 

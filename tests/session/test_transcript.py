@@ -133,6 +133,36 @@ def test_a_compaction_is_one_entry() -> None:
     assert (entry.status, len(entry.summary), len(transcript.entries)) == ("completed", 1, 1)
 
 
+def test_the_fork_of_a_session_at_work_does_not_work() -> None:
+    background = [{"type": "tool_call", "toolCallId": "c"}]
+    offered: dict[str, Any] = {"cancel": {}}
+    source = fed(
+        call("c", title="Look", status="in_progress", capabilities=offered),
+        {"sessionUpdate": "terminal_update", "terminalId": "t", "capabilities": offered},
+        {"sessionUpdate": "state_update", "state": "running", "background": background},
+    )
+    fork = source.fork()
+    assert (fork.state, fork.background, fork.tool_calls["c"].is_cancelled) == ("idle", None, True)
+    assert not (fork.tool_calls["c"].can_cancel or fork.terminals["t"].can_cancel)
+    assert source.state == "running"
+    assert source.background
+    assert source.tool_calls["c"].can_cancel
+    assert source.terminals["t"].can_cancel
+
+
+def test_what_has_ended_cannot_be_cancelled() -> None:
+    offered: dict[str, Any] = {"capabilities": {"cancel": {}}}
+    transcript = fed(
+        call("c", status="in_progress", **offered),
+        call("d", status="completed", **offered),
+        {"sessionUpdate": "terminal_update", "terminalId": "t", "exitStatus": {"exitCode": 0}, **offered},
+    )
+    assert [one.can_cancel for one in transcript.tool_calls.values()] == [True, False]
+    assert not transcript.terminals["t"].can_cancel
+    transcript.mark_cancelled()
+    assert not transcript.tool_calls["c"].can_cancel
+
+
 def test_a_fork_begins_with_what_was_there_and_changes_none_of_it() -> None:
     before = fed(chunk("agent_message", "a", "1"), call("c", status="completed"))
     after = before.fork()

@@ -97,6 +97,24 @@ def test_a_tool_call_shows_text_diffs_blocks_and_places(tmp_path: Path, version:
 
 
 @both
+def test_a_tool_call_that_is_cancelled_in_a_turn_that_goes_on_has_ended(tmp_path: Path, version: int) -> None:
+    async def show(turn: Turn) -> None:
+        async with turn.tool_call("Wait"):
+            await asyncio.Event().wait()
+
+    async def work(turn: Turn) -> None:
+        showing = asyncio.create_task(show(turn))
+        while not turn.session.history[1:]:
+            await asyncio.sleep(0)
+        showing.cancel()
+        await asyncio.wait([showing])
+
+    client = talk(tmp_path, version, work)
+    (call,) = client.calls().values()
+    assert call["status"] == ("failed" if version == 1 else "cancelled")
+
+
+@both
 def test_a_plan_is_shown_and_replaced(tmp_path: Path, version: int) -> None:
     async def work(turn: Turn) -> None:
         await turn.update_plan(["Look", "Say"])

@@ -84,6 +84,7 @@ class AgentConnection:
         """Open a session that the agent has stored, and have its conversation replayed.
 
         The directories passed here replace those that the session had. If the agent refuses, a session that is open stays as it was.
+        Until this returns, the modes, options and commands of the session are those that updates have reported: the response has them.
         """
         return await self._core.resume_session(session_id, cwd, additional_directories, mcp_servers, is_load=True)
 

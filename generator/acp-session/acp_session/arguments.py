@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Collection
+from difflib import get_close_matches
 from typing import Any, cast, get_args
 
 from acp_bindings import v2
@@ -50,7 +51,9 @@ def refuse_unknown(allowed_values: object, **arguments: str | Collection[str] | 
 
 
 def require_instance(base: type[Any], **arguments: object) -> None:
-    """Raise `ValueError` unless each argument is an initialized instance of `base` whose overrides of coroutines are coroutines."""
+    """Raise `ValueError` unless each argument is an initialized instance of `base` whose overrides of coroutines are coroutines, with
+    no method whose name is almost that of a hook.
+    """
     for name, value in arguments.items():
         if isinstance(value, type):
             raise ValueError(f"'{name}' takes an object, not the class: write {value.__name__}()")
@@ -60,6 +63,12 @@ def require_instance(base: type[Any], **arguments: object) -> None:
             raise ValueError(
                 f"'{name}' was not initialized: call super().__init__() in {type(value).__name__}.__init__"
             )
+        hooks = [method for method in vars(base) if method.startswith("on_")]
+        derived = [one for one in type(value).__mro__ if issubclass(one, base) and one is not base]
+        for method in {method for one in derived for method in vars(one)} - set(hooks):
+            near = get_close_matches(method, hooks, 1, 0.8) if method.startswith("on_") else []
+            if near:
+                raise ValueError(f"{base.__name__} never calls {method!r} of {type(value).__name__}: write {near[0]!r}")
         for method, own in vars(base).items():
             function = getattr(type(value), method)
             is_plain = inspect.isfunction(function) and not hasattr(function, "__wrapped__")

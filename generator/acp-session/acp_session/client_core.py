@@ -222,6 +222,8 @@ class ClientCore(peers2.Client):
             transcript = Transcript() if is_load or old_transcript is None else old_transcript
             session = before or ClientSession(self, session_id, transcript)
             session.transcript = transcript
+            # without a replay, the agent's updates are still about what was there
+            session.previous = old_transcript if is_load else None
             self.sessions[session_id] = session
             is_agreed = False
             try:
@@ -242,6 +244,8 @@ class ClientCore(peers2.Client):
                 else:
                     await self._abandon(session_id)
                 raise
+            finally:
+                session.previous = None
 
     async def close_session(self, session_id: str) -> None:
         """Close a session; it ends here whatever the agent responds."""
@@ -368,7 +372,8 @@ class ClientCore(peers2.Client):
         session = await self.find_session(params.session_id)
         call = get_tool_call_update(params)
         if isinstance(call, v2.ToolCallUpdate):
-            session.transcript.update_tool_call(call)
+            for transcript in filter(None, (session.transcript, session.previous)):
+                transcript.update_tool_call(call)
         request = read(params, unknown_subject=self.client.unknown_subjects)
         option_id: str | None = None
         if request is None:

@@ -54,7 +54,7 @@ class PromptResult:
 class ClientSession:
     """An open session, created by `AgentConnection`. `id` is the agent's id for it, `transcript` holds the agent's updates.
 
-    `log` writes to the logger `acp_session`, with this id.
+    `previous` is the transcript before a load, until the replay begins. `log` writes to the logger `acp_session`, with this id.
     """
 
     def __init__(self, core: ClientCore, session_id: str, transcript: Transcript) -> None:
@@ -62,6 +62,7 @@ class ClientSession:
         self.id = session_id
         self.log = SessionLog(session_id)
         self.transcript = transcript
+        self.previous: Transcript | None = None
         self.followers: list[FollowsRoots] = []
         self.pending_updates: deque[v2.SessionUpdate] = deque()
         self.prompts: OpenPrompts[PromptResult] = OpenPrompts()
@@ -250,8 +251,11 @@ class ClientSession:
         transcript = self.transcript
         transcript.apply(update)
         if isinstance(update, v2.UserMessage | v2.UserMessageChunk):
+            self.previous = None  # the replay has begun
             self.prompts.record_user_message(update.message_id)
-        elif getattr(update, "session_update", None) == "state_update":
+        elif self.previous is not None:
+            self.previous.apply(update)
+        if getattr(update, "session_update", None) == "state_update":
             if transcript.state != "idle":
                 self.prompts.record_running()
             elif transcript.stop_reason == "error":

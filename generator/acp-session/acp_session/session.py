@@ -239,14 +239,14 @@ class Session:
     async def set_commands(self, commands: Sequence[v2.AvailableCommand]) -> None:
         """Offer commands instead of the previous ones."""
         self._require_work()
-        update = _copy(v2.AvailableCommandsUpdate(available_commands=list(commands)))
+        update = copy_update(v2.AvailableCommandsUpdate(available_commands=list(commands)))
         self.stored.commands = list(update.available_commands)
         await self._send(update)
         await self._save_between_turns()
 
     async def _set_options(self, options: list[v2.SessionConfigOption]) -> None:
         self._require_work()
-        update = _copy(v2.ConfigOptionUpdate(config_options=list(options)))
+        update = copy_update(v2.ConfigOptionUpdate(config_options=list(options)))
         self.stored.config_options = list(update.config_options)
         await self._send(update)
         await self._save_between_turns()
@@ -269,7 +269,7 @@ class Session:
     async def send_update(self, update: v2.SessionUpdate) -> None:
         """Send any update of the protocol, and add it to the history as it is now. Raises `EncodeError` for what JSON cannot express."""
         self._require_work()
-        await self.send_own(_copy(update))
+        await self.send_own(copy_update(update))
 
     async def send_own(self, update: v2.SessionUpdate) -> None:
         """Send an update that can be sent and that nobody else holds, and add it to the history."""
@@ -562,7 +562,7 @@ class Session:
         return updates
 
 
-def _copy(update: U) -> U:
+def copy_update(update: U) -> U:
     """A copy of an update, as its receiver would decode it. Raises `EncodeError`: what cannot be sent must not be in a history."""
     return cast("U", v2.decode_as(v2.SessionUpdate, parse(v2.encode(update)), lenient=False))
 

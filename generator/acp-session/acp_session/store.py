@@ -8,6 +8,7 @@ import os
 import re
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -28,6 +29,10 @@ T = TypeVar("T")
 
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _SUFFIX: Final = ".jsonl"
+_UNFINISHED: Final = (".acp_session_", ".tmp")
+"""The beginning and the end of the name of a file that is being written."""
+MAX_SAVE: Final = 24 * 60 * 60
+"""The seconds after which nobody writes such a file any more."""
 DAMAGED: Final = (ValueError, TypeError, LookupError, OverflowError, RecursionError)
 """The errors of reading a file that this package has not written."""
 
@@ -126,12 +131,14 @@ class FileStore:
 
     Several processes may share a folder. If another process has saved or deleted a session since it was loaded or saved here, `save`
     does not overwrite it but raises `RuntimeError`, until the session is loaded again. On Windows, and on file systems without locks,
-    two saves of one session at the same instant are not detected.
+    two saves of one session at the same instant are not detected. What a process that was killed while saving has left is deleted by
+    the first save of a store that is opened a day later.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder: Path = Path(folder).expanduser()
         self._thread = ThreadPoolExecutor(1, "acp_session_store")
+        self._has_saved = False
 
     async def save(self, session: StoredSession) -> None:
         """See `Store`. Raises `ValueError` if `data` is not JSON, `RuntimeError`, and `OSError`."""
@@ -157,7 +164,10 @@ class FileStore:
 
     def _save(self, session: StoredSession, path: Path, header: str, history: Sequence[v2.SessionUpdate]) -> None:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=self.folder)
+        if not self._has_saved:
+            self._has_saved = True
+            _delete_unfinished(self.folder)
+        descriptor, name = tempfile.mkstemp(prefix=_UNFINISHED[0], suffix=_UNFINISHED[1], dir=self.folder)
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 file.write(f"{header}\n")
@@ -207,6 +217,14 @@ class FileStore:
         if _ID.fullmatch(session_id) is None:
             raise ValueError(f"a session with the id {session_id!r} cannot be a file: use letters, digits, '-' and '_'")
         return self.folder / f"{session_id}{_SUFFIX}"
+
+
+def _delete_unfinished(folder: Path) -> None:
+    """Delete the files that processes which were killed while saving have left."""
+    for path in folder.glob("*".join(_UNFINISHED)):
+        with suppress(OSError):  # another process deletes them too
+            if path.stat().st_mtime < time.time() - MAX_SAVE:
+                path.unlink()
 
 
 def _make_revision(status: os.stat_result) -> tuple[int, int]:

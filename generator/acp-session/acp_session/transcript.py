@@ -81,7 +81,9 @@ class ToolCallState:
 
     @property
     def can_cancel(self) -> bool:
-        """Whether the client may cancel this tool call alone."""
+        """Whether the client may cancel this tool call alone: it has not ended, and the agent offers it."""
+        if self.is_cancelled or self.status in FINAL_STATUSES:
+            return False
         capabilities = self.current.capabilities
         return isinstance(capabilities, v2.ToolCallCapabilities) and capabilities.cancel is not None
 
@@ -107,8 +109,9 @@ class TerminalState:
 
     @property
     def can_cancel(self) -> bool:
-        """Whether the client may stop the command."""
-        return self.capabilities is not None and self.capabilities.cancel is not None
+        """Whether the client may stop the command: it has not ended, and the agent offers it."""
+        has_ended = self.exit_status is not None
+        return not has_ended and self.capabilities is not None and self.capabilities.cancel is not None
 
     def apply(self, update: v2.TerminalUpdate | v2.TerminalOutputChunk) -> bool:
         """Apply an update; return whether its output is valid base64."""
@@ -222,10 +225,16 @@ class Transcript:
         return {one.id: one for one in self.entries if isinstance(one, ToolCallState)}
 
     def fork(self) -> Transcript:
-        """A transcript that begins with a copy of this one. Ids start afresh: updates of the forked session change no copied entry."""
+        """A transcript that begins with a copy of this one, without its work. Ids start afresh: updates of the forked session change no
+        copied entry.
+        """
         copy = deepcopy(self)
-        copy._messages.clear()
-        copy._tool_calls.clear()
+        copy.end()
+        copy.background = None
+        for terminal in copy.terminals.values():
+            terminal.capabilities = None
+        for own in (copy._messages, copy._tool_calls, copy._cancelled):
+            own.clear()
         copies = {id(old): id(new) for old, new in zip(self.entries, copy.entries, strict=True)}
         copy._sizes = {copies[key] if isinstance(key, int) else key: size for key, size in self._sizes.items()}
         return copy

@@ -40,7 +40,7 @@ from .diffs import diff_to_v2
 from .errors import Error, InvalidMessage, find_path, make_error
 from .permission import Decision, ask, decide
 from .services import Services
-from .session import Session
+from .session import Session, copy_update
 from .transcript import FINAL_STATUSES
 
 T = TypeVar("T")
@@ -211,8 +211,8 @@ class Turn:
     ) -> AbstractAsyncContextManager[ToolCall]:
         """Show a tool call while the block runs.
 
-        Its status becomes `completed` at the end of the block, or `failed` if the block raised. A final status that was sent in the
-        block, or by a refused permission request, stays.
+        Its status becomes `completed` at the end of the block, `failed` if the block raised, or `cancelled` if it was cancelled. A final
+        status that was sent in the block, or by a refused permission request, stays.
         """
         refuse_unknown(v2.ToolKind, kind=kind)
         call = ToolCall(
@@ -227,13 +227,15 @@ class Turn:
 
     @asynccontextmanager
     async def _show(self, call: ToolCall, raw_input: Any) -> AsyncGenerator[ToolCall]:
-        await self.session.send_update(v2.SessionToolCallUpdate(**call.shown, raw_input=raw_input))
+        beginning = copy_update(v2.SessionToolCallUpdate(**call.shown, raw_input=raw_input))
         try:
+            await self.session.send_own(beginning)
             yield call
-        except Exception:
-            if call.status not in FINAL_STATUSES:
+        except (Exception, asyncio.CancelledError) as error:
+            # the end of a cancelled turn ends its tool calls
+            if call.status not in FINAL_STATUSES and not self.session.is_stopped:
                 with suppress(ConnectionClosed):
-                    await call.update(status="failed")
+                    await call.update(status="failed" if isinstance(error, Exception) else "cancelled")
             raise
         if call.status not in FINAL_STATUSES:
             await call.update(status="completed")

@@ -164,12 +164,8 @@ def judge_lines(
             yield LineVerdict(line.number, "", "message", "", (LineProblem("json", _LONG, code=-32700),), end=line.end)
             continue
         if any(problem.rule == "json" for problem in problems):
-            advice = find_remedy(line.content)
-            unread = [
-                replace(problem, sentence=f"{problem.sentence}. {advice}") if advice else problem
-                for problem in problems
-            ]
-            yield LineVerdict(line.number, sender or "", "message", "", tuple(unread), end=line.end)
+            unread = tuple(replace(one, sentence=_with_remedy(one.sentence, line.content)) for one in problems)
+            yield LineVerdict(line.number, sender or "", "message", "", unread, end=line.end)
             continue
         if any(problem.rule == "size" for problem in problems):
             yield LineVerdict(line.number, sender or "", "message", "", note=problems[0].sentence, end=line.end)
@@ -369,13 +365,18 @@ def _read_content(line: Line, sides: tuple[str, ...]) -> tuple[RecordedMessage |
         return _LONG, ()
     try:
         value, repeated = validators.read(line.content)
-    except ValueError as error:
+    except embedded.errors.DecodeError as error:
         if validators.is_too_large(error):
             return _DENSE, ()
-        advice = find_remedy(line.content)
-        return "the line is not JSON, or is nested too deep" + (f". {advice}" if advice else ""), ()
+        return _with_remedy(error.problems[0].sentence, line.content), ()
     problems = (LineProblem("duplicate-key", sentence, pointer, level="must") for pointer, sentence in repeated)
     return parse_line(value, sides), tuple(map(_move_inside, problems))
+
+
+def _with_remedy(sentence: str, content: bytes) -> str:
+    """The sentence about a line that is not JSON, with what to do if the form of the line is known."""
+    advice = find_remedy(content)
+    return f"{sentence}. {advice}" if advice else sentence
 
 
 def fold_repeats(verdicts: Iterable[LineVerdict]) -> Iterator[LineVerdict]:

@@ -282,14 +282,23 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
     async def _request_permission(self, body: Json, place: Place) -> Json:
         session = self.get_session(body["sessionId"])
         request = session.to_v1.convert("RequestPermissionRequest", body, place)
-        answer = await self.v2_client.request("session/request_permission", request, place)
         subject, tool_call = as_object(body.get("subject")), request["toolCall"]
-        own = as_object(subject.get("toolCall")).get("title") if subject.get("type") == "tool_call" else None
-        if isinstance(own, str) and own != tool_call.get("title"):
-            # clients show the words of the prompt as the call's title
-            update = {"sessionUpdate": "tool_call_update", "toolCallId": tool_call["toolCallId"], "title": own}
-            await self._convert_update(session, update, {})
-        return answer
+        own = as_object(subject.get("toolCall")) if subject.get("type") == "tool_call" else subject
+        end: Json = {}
+        if own.get("toolCallId") != tool_call["toolCallId"]:  # the call stands for the prompt alone
+            end = {"status": "failed"}
+        elif isinstance(own.get("title"), str) and own["title"] != tool_call.get("title"):
+            end = {"title": own["title"]}  # clients show the words of the prompt as the call's title
+        try:
+            answer = await self.v2_client.request("session/request_permission", request, place)
+            chosen = [one for one in request["options"] if one["optionId"] == answer["outcome"].get("optionId")]
+            if "status" in end and chosen and chosen[0]["kind"].startswith("allow"):
+                end = {"status": "completed"}
+            return answer
+        finally:
+            if end:
+                update = {"sessionUpdate": "tool_call_update", "toolCallId": tool_call["toolCallId"], **end}
+                await self._convert_update(session, update, {})
 
     async def _elicit(self, body: Json, place: Place) -> Json:
         request = with_id_of_client(body, place, self.v2_client._connection)

@@ -215,7 +215,8 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
             else:
                 raise make_invalid_params("the agent cannot replay a session", "/replayFrom")
             result = self._convert_answer(answer, body, roots, place)
-        await self.report_state(session, "idle" if session.turn is None else "running")
+        is_working = session.turn is not None and session.turn.is_reported
+        await self.report_state(session, "running" if is_working else "idle")
         return result
 
     def _convert_answer(self, answer: Json, body: Json, roots: RootSet | None, place: Place) -> Json:

@@ -310,8 +310,8 @@ class ToV1(Walker):
         """Convert a permission request.
 
         v1 has no prompt text besides the tool call: it is put into the call's title, so that the user reads all of it. A prompt without
-        a tool call gets one: its id is derived from the request, and a command becomes its input. Raises `RequestError` -32602 if v1 has
-        none of the options; that is no consent.
+        a tool call gets one, which ends with the answer: its id is derived from the request, and a command becomes its input. Raises
+        `RequestError` -32602 if v1 has none of the options; that is no consent.
         """
         subject, own, call = as_object(body.get("subject")), None, dict[str, Any]()
         match subject.get("type"):
@@ -321,12 +321,12 @@ class ToV1(Walker):
                 place.at("subject").lose_fields(subject, "type", "toolCall")
             case "command":
                 own = subject["command"]
-                call_id = subject.get("toolCallId") or _synthesize_id(body)
-                raw_input = {"command": own, "cwd": subject["cwd"]}
-                call = {"toolCallId": call_id, "kind": "execute", "rawInput": raw_input}
+                call_id = subject.get("toolCallId")
+                call = {"toolCallId": call_id} if call_id else _make_call(body)
+                call |= {"kind": "execute", "rawInput": {"command": own, "cwd": subject["cwd"]}}
                 place.at("subject").lose_fields(subject, "type", "toolCallId", "command", "cwd")
             case kind:
-                call = {"toolCallId": _synthesize_id(body)}
+                call = _make_call(body)
                 if kind is not None:
                     place.at("subject").lose("v1 asks about tool calls only", subject, "carried")
                     call = with_original(call, subject)
@@ -463,9 +463,10 @@ def _fence(text: str, language: str) -> str:
     return f"{fence}{language}\n{text}{'' if text.endswith(chr(10)) or not text else chr(10)}{fence}"
 
 
-def _synthesize_id(body: Json) -> str:
-    """Derive a unique id for the tool call of a permission request that has none; equal requests get equal ids."""
-    return f"permission_{hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:16]}"
+def _make_call(body: Json) -> Json:
+    """A tool call for a permission request that has none; its id is unique, but equal requests get equal ids."""
+    digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+    return {"toolCallId": f"permission_{digest[:16]}", "status": "pending"}
 
 
 def _hash_content(content: Any) -> bytes:

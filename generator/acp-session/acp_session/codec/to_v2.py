@@ -91,8 +91,12 @@ class ToV2(Walker):
                 return [{**omit(update, "entries"), "sessionUpdate": "plan_update", "plan": plan}]
             case "current_mode_update":
                 self.options.set_mode(str(update.get("currentModeId")))
+                options = self.options.list_options()
+                if all(one.get("category") != MODE for one in options):
+                    place.lose("v2 has no mode without the modes; it is kept until they are known", update, "changed")
+                    return []
                 rest = omit(update, "currentModeId")
-                return [{**rest, "sessionUpdate": "config_option_update", "configOptions": self.options.list_options()}]
+                return [{**rest, "sessionUpdate": "config_option_update", "configOptions": options}]
             case "config_option_update":
                 self.options.replace(update.get("configOptions") or (), place.at("configOptions"))
                 return [{**update, "configOptions": self.options.list_options()}]
@@ -255,9 +259,12 @@ class OptionsOfV1:
         self._options: list[Json] = []
 
     def begin(self, result: Mapping[str, Any], place: Place) -> None:
-        """Initialize from the result of `session/new`, `load`, `resume` or `fork`."""
-        self._modes = as_object(result.get("modes"))
+        """Initialize from the result of `session/new`, `load`, `resume` or `fork`. A new session keeps a mode that was set before."""
+        before, self._modes = self._modes, as_object(result.get("modes"))
         self.replace(result.get("configOptions") or (), place.at("configOptions"))
+        mode_ids = [as_object(one).get("id") for one in self._modes.get("availableModes") or ()]
+        if "sessionId" in result and before.get("currentModeId") in mode_ids:
+            self.set_mode(before["currentModeId"])
 
     def replace(self, options: Sequence[Any], place: Place) -> None:
         """Replace all options."""
