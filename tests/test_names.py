@@ -126,6 +126,17 @@ def test_what_nothing_tells_apart_is_counted_among_its_likes_only() -> None:
     assert set(of(schema)) >= set(before)
 
 
+def test_a_comparison_names_variants_as_generation_does() -> None:
+    def tagged(value: str) -> Any:
+        return {"$ref": "#/$defs/Chunk", "properties": {"kind": {"const": value}}, "required": ["kind"]}
+
+    union = {"type": "object", "oneOf": [tagged("user_chunk"), tagged("agent_chunk")]}
+    schema = {"$defs": {"Chunk": record(text=TEXT), "Update": union}}
+    generated = bundle(documents(schema))
+    assert [*generated.definitions] == ["Chunk", "Update", "UserChunk", "AgentChunk"]
+    assert generated.definitions == bundle(documents(schema), is_apart=True).definitions
+
+
 # --- names in Python -------------------------------------------------------------------------------------------------
 
 

@@ -361,7 +361,7 @@ class Bundler:
         variant = self.nodes.make_node(whole, at)
         if role == "fallback" and find_branches(self._expand(whole)) is not None:
             return self._split_fallback(union, candidates, whole, at)
-        if role == "variant" and not self.is_apart:
+        if role == "variant":
             candidates = [*without_stutter(word, base, variant), *candidates]
         name, is_new = self._add(union, candidates, {key: v for key, v in whole.items() if key != "title"}, at)
         if is_new:
