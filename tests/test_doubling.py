@@ -13,6 +13,7 @@ import pytest
 
 import tiers
 from acpgen import Faults, lint
+from acpgen.bundle.unknown_variants import make_receiver_definitions
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Mode
 from acpgen.errors import FaultKind
@@ -82,6 +83,18 @@ def test_unions_that_multiply_become_few_definitions(shape: str) -> None:
     known, _ = understand(documents(shape))
     assert len(known.definitions) < 300
     assert {f"L{number}" for number in range(len(SHAPES[shape]))} <= set(known.definitions)
+
+
+def test_what_receivers_accept_of_unions_in_unions_grows_by_the_same_with_each() -> None:
+    def measure(depth: int) -> int:
+        union: dict[str, object] = {"type": "object", "properties": {"kind": {"$ref": "#/$defs/Kind"}}}
+        for number in range(depth):
+            union = {"oneOf": [union, {"type": "object", "required": [f"k{number}"]}]}
+        unions = {"Kind": None, "Union": None}
+        return len(json.dumps(make_receiver_definitions({"Kind": {"enum": ["a"]}, "Union": union}, unions, ["Kind"])))
+
+    sizes = [measure(depth) for depth in (5, 7, 9)]
+    assert sizes[2] - sizes[1] < 1.1 * (sizes[1] - sizes[0])
 
 
 @pytest.mark.parametrize("mode", ["protocol", "language"])

@@ -40,8 +40,6 @@ LONGEST_TRIED: Final = 2_000
 
 _MOST_WAYS: Final = 100
 """The maximum number of ways to match one text."""
-_MOST_REPEATED: Final = 20
-"""The maximum count of a repetition whose part matches a text in several ways."""
 
 
 class Expression(Struct, frozen=True):
@@ -176,7 +174,7 @@ def _count_ways(node: Node) -> float:
             ways = _count_ways(part)
             if high is None:
                 return 1 if isinstance(_unwrap(part), Chars) else inf
-            return inf if ways > 1 and high > _MOST_REPEATED else (high - low + 1) * ways**high
+            return (high - low + 1) * min(ways, _MOST_WAYS + 1) ** min(high, _MOST_WAYS)  # within the range of floats
         case _:
             assert_never(node)
 
