@@ -41,7 +41,6 @@ from acpgen.config.docs_inputs import INDEX, RELEASES, VERDICTS, is_material, pa
 from acpgen.diagnostics.markup import write_code
 from acpgen.errors import FaultKind, Faults
 from acpgen.files.faults import UNWRITABLE
-from acpgen.input.dialect import read_keywords
 from acpgen.input.faults import NOT_JSON
 from acpgen.input.load import load, read
 from acpgen.input.walk import is_array, is_object, list_children
@@ -141,12 +140,6 @@ def test_a_base_holds_facts_and_no_sentence(protocol: str) -> None:
     base.pop("$comment")
     assert extract_facts(base) == base
     assert max(len(string.split()) for string in strings(base)) <= 4
-
-
-def test_every_keyword_of_the_dialect_is_upstreams_or_ours() -> None:
-    upstreams = {"x-method", "x-side", "x-docs-ignore"}
-    declared = {keyword for keyword in read_keywords() if not keyword.startswith("x-deserialize-")}
-    assert declared - upstreams == OURS
 
 
 @pytest.mark.parametrize(("protocol", "old", "new"), STEPS)
