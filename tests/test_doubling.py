@@ -26,7 +26,7 @@ from acpgen.meaning.understanding import understand
 from acpgen.messages.validators import read_strict
 from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
-from doubling import SHAPES, level, protocol
+from doubling import LONGER, SHAPES, level, protocol
 
 SECONDS: Final = 60
 """Of processor time, where about one is needed: not a measure, but an end for what has none."""
@@ -76,6 +76,11 @@ def documents(shape: str, *, changed: bool = False) -> Documents:
 def test_every_target_is_made_of_little_or_says_why_it_is_not(shape: str, target: str) -> None:
     make = TARGETS[target]
     assert refusals(lambda: make(*understand(documents(shape)), Settings())) <= {TOO_MANY_WAYS}
+
+
+@pytest.mark.parametrize("shape", LONGER)
+def test_vectors_are_made_of_a_few_kilobytes_that_double(shape: str) -> None:
+    assert not refusals(lambda: TARGETS["vectors"](*understand(documents(shape)), Settings()))
 
 
 @pytest.mark.parametrize("shape", ["with-and-without", "variants-by-many-keys"])
