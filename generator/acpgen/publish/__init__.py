@@ -1,6 +1,7 @@
 """Generate documents about several versions or protocols and their history: docs that link to their counterparts, changelogs, guides.
 
-This is the only stage that calls targets and the compatibility check. `site` builds the pages that it generates.
+In: versions, each an IR and a bundle, and the material of a project. Out: pages. This is the only stage that calls targets and the
+compatibility check. `site` builds the pages that it generates.
 """
 
 from __future__ import annotations
