@@ -17,8 +17,8 @@ from acpgen.bundle.unknown_variants import make_receiver_definitions
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Mode
 from acpgen.errors import FaultKind
-from acpgen.input.complexity import MOST_WAYS, count_paths
-from acpgen.input.faults import TOO_MANY_WAYS
+from acpgen.input.complexity import MOST_PATHS, count_paths
+from acpgen.input.faults import TOO_MANY_PATHS
 from acpgen.input.load import Documents, Source, parse
 from acpgen.ir import Ref
 from acpgen.meaning.samples import LARGEST, Unmakeable, Values
@@ -75,7 +75,7 @@ def documents(shape: str, *, changed: bool = False) -> Documents:
 @pytest.mark.parametrize("shape", tiers.sample(SHAPES, 5))
 def test_every_target_is_made_of_little_or_says_why_it_is_not(shape: str, target: str) -> None:
     make = TARGETS[target]
-    assert refusals(lambda: make(*understand(documents(shape)), Settings())) <= {TOO_MANY_WAYS}
+    assert refusals(lambda: make(*understand(documents(shape)), Settings())) <= {TOO_MANY_PATHS}
 
 
 @pytest.mark.parametrize("shape", LONGER)
@@ -111,7 +111,7 @@ def test_two_revisions_are_compared(shape: str, mode: Mode) -> None:
 @pytest.mark.parametrize("shape", tiers.sample(SHAPES, 5))
 def test_lint_and_the_strict_validator_end(shape: str) -> None:
     assert not refusals(lambda: lint.lint(source(shape)))
-    assert refusals(lambda: read_strict(documents(shape))) <= {TOO_MANY_WAYS}
+    assert refusals(lambda: read_strict(documents(shape))) <= {TOO_MANY_PATHS}
 
 
 def test_ways_are_counted_from_the_leaves_on() -> None:
@@ -131,11 +131,11 @@ def test_a_fault_names_the_first_definition_that_is_too_much() -> None:
     with pytest.raises(Faults) as caught:
         TARGETS["docs"](*known, Settings())
     (fault,) = caught.value.faults
-    assert fault.kind == TOO_MANY_WAYS
+    assert fault.kind == TOO_MANY_PATHS
     name = fault.at.removeprefix("p.json#/$defs/")
     below = f"L{int(name[1:]) + 1}"
     found = count_paths(known[1].definitions)
-    assert found[below] <= MOST_WAYS < found[name]
+    assert found[below] <= MOST_PATHS < found[name]
 
 
 def test_values_that_would_be_too_large_are_not_made() -> None:

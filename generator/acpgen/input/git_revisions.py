@@ -28,7 +28,7 @@ from acpgen.input.faults import (
     SHALLOW_CLONE,
     TOO_LARGE,
 )
-from acpgen.input.file_discovery import find_siblings
+from acpgen.input.file_discovery import discover_files
 from acpgen.input.load import LARGEST, Source, parse_strict
 from acpgen.input.overlay import extend_files
 
@@ -297,7 +297,7 @@ class Contents:
         folder, _, name = place.path.rpartition("/")
         content = self._read(blobs, label)[place.path]
         read_below = partial(self._read_below, replace(place, path=folder), label)
-        return folder, ((name, content),), find_siblings(name, content, LARGEST, read_below)
+        return folder, ((name, content),), discover_files(name, content, LARGEST, read_below)
 
     def _read_below(self, folder: Location, label: str, path: str, room: int) -> bytes | None:
         """Read a file below a folder of a commit; `None` if there is none."""

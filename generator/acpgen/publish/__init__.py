@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from acpgen.config.docs_inputs import NONE, Material
+from acpgen.config.docs_inputs import NONE, DocsInputs
 from acpgen.errors import Fault, Faults
 from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.publish import (
@@ -54,7 +54,7 @@ _BETWEEN: Final = "Between versions"
 
 def make_pages(
     every: Sequence[Version],
-    material: Material = NONE,
+    material: DocsInputs = NONE,
     *,
     for_site: bool = False,
     python: reference.Library = reference.NOTHING,
