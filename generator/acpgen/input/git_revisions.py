@@ -35,9 +35,6 @@ from acpgen.input.overlay import extend_files
 if TYPE_CHECKING:
     import subprocess
 
-MOST_MOVES: Final = 50
-"""The maximum number of renames through which a schema is followed."""
-
 
 @dataclass(frozen=True, slots=True)
 class Location:
@@ -204,7 +201,7 @@ def log(place: Location, beside: Sequence[str] = ()) -> Log:
             whole = _list_commits(tip, path, *beside)
             section = whole[: [each.identity for each in whole].index(section[-1].identity) + 1]
         commits += section
-        if not section or not section[-1].parents or len(moves) == MOST_MOVES:
+        if not section or not section[-1].parents:
             break
         oldest = section[-1]
         former = _find_former_path(oldest, path)
