@@ -15,12 +15,12 @@ def level(number: int) -> Schema:
     return {"$ref": f"#/$defs/L{number}"}
 
 
-def chain(make: Callable[[int], Schema], last: Schema) -> Schema:
-    """As many levels as 1 KB holds, each made from its number, with the next one in it."""
+def chain(make: Callable[[int], Schema], last: Schema, size: int = SIZE) -> Schema:
+    """As many levels as this size holds, each made from its number, with the next one in it."""
     count = 1
     while True:
         found = {f"L{number}": make(number) for number in range(count)} | {f"L{count}": last}
-        if len(json.dumps(found, separators=(",", ":"))) > SIZE:
+        if len(json.dumps(found, separators=(",", ":"))) > size:
             return found
         count += 1
 
@@ -78,8 +78,35 @@ SHAPES: Final[Mapping[str, Schema]] = {
 """Definitions by what doubles in them; `L0` is the whole."""
 
 
+LONGER: Final[Mapping[str, Schema]] = {
+    "long-fields": chain(
+        lambda n: {"type": "object", "properties": {"a": level(n + 1), "b": level(n + 1)}, "required": ["a", "b"]},
+        TEXT,
+        3 * SIZE,
+    ),
+    "long-without-value": chain(
+        lambda n: {
+            "anyOf": [
+                {"type": "object", "properties": {key: level(n + 1)}, "required": [key]} for key in (f"a{n}", f"b{n}")
+            ]
+        },
+        {"not": {}},
+        3 * SIZE,
+    ),
+    "long-product": {
+        "L0": {
+            "allOf": [
+                {"anyOf": [{"type": "string", "maxLength": n}, {"type": "array", "minItems": n}, {"maximum": n}] * 2}
+                for n in range(14)
+            ]
+        }
+    },
+}
+"""The same for what doubles too seldom in 1 KB."""
+
+
 def protocol(shape: str, *, changed: bool = False) -> Schema:
     """A protocol whose one request holds such a value, which `changed` must not be null."""
     value = {"allOf": [level(0), {"not": {"type": "null"}}]} if changed else level(0)
     request = {"type": "object", "properties": {"x": value}, "x-method": "go", "x-side": "agent"}
-    return {"$defs": {**SHAPES[shape], "GoRequest": request}}
+    return {"$defs": {**{**SHAPES, **LONGER}[shape], "GoRequest": request}}

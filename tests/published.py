@@ -43,9 +43,9 @@ def all_versions() -> tuple[publish.Version, ...]:
 
 
 @cache
-def docs_material() -> docs_inputs.Material:
+def docs_material() -> docs_inputs.DocsInputs:
     """What stands beside the schemas."""
-    return docs_inputs.parse_material(docs_inputs.read(ROOT / "schema", PROTOCOLS))
+    return docs_inputs.parse_docs_inputs(docs_inputs.read(ROOT / "schema", PROTOCOLS))
 
 
 @cache

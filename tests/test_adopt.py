@@ -37,11 +37,10 @@ from acpgen.adopt.facts import OURS, Parts, extract_facts, key_branches
 from acpgen.adopt.faults import ADOPTION_REFUSED, NO_BASE, NOT_ADOPTABLE, UNCLEAR_PROTOCOL, UNSTABLE_PARTS
 from acpgen.adopt.layout import format_compact
 from acpgen.adopt.layout import format_document as laid_out
-from acpgen.config.docs_inputs import INDEX, RELEASES, VERDICTS, is_material, parse_index
+from acpgen.config.docs_inputs import INDEX, RELEASES, VERDICTS, is_docs_input, parse_index
 from acpgen.diagnostics.markup import write_code
 from acpgen.errors import FaultKind, Faults
 from acpgen.files.faults import UNWRITABLE
-from acpgen.input.dialect import read_keywords
 from acpgen.input.faults import NOT_JSON
 from acpgen.input.load import load, read
 from acpgen.input.walk import is_array, is_object, list_children
@@ -89,7 +88,7 @@ def files_as_they_are(folder: Path) -> Canonical:
     "path", sorted(set(SCHEMA.rglob("*/**/*.json"))), ids=lambda path: path.relative_to(SCHEMA).as_posix()
 )
 def test_the_printer_reproduces_every_schema_file_byte_for_byte(path: Path) -> None:
-    is_release = is_material(path.relative_to(SCHEMA).as_posix()) and path.name not in (INDEX, VERDICTS)
+    is_release = is_docs_input(path.relative_to(SCHEMA).as_posix()) and path.name not in (INDEX, VERDICTS)
     printer = format_compact if is_release or path.name == BASE else laid_out
     assert printer(json.loads(path.read_text())) == path.read_text()
 
@@ -141,12 +140,6 @@ def test_a_base_holds_facts_and_no_sentence(protocol: str) -> None:
     base.pop("$comment")
     assert extract_facts(base) == base
     assert max(len(string.split()) for string in strings(base)) <= 4
-
-
-def test_every_keyword_of_the_dialect_is_upstreams_or_ours() -> None:
-    upstreams = {"x-method", "x-side", "x-docs-ignore"}
-    declared = {keyword for keyword in read_keywords() if not keyword.startswith("x-deserialize-")}
-    assert declared - upstreams == OURS
 
 
 @pytest.mark.parametrize(("protocol", "old", "new"), STEPS)

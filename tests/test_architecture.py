@@ -127,6 +127,17 @@ def test_modules_do_not_import_one_another_in_a_circle() -> None:
     TopologicalSorter({name: used - {name} for name, used in graph.items()}).prepare()
 
 
+def test_each_room_says_in_five_lines_what_goes_in_and_what_comes_out() -> None:
+    told = {path.parent.name: ast.get_docstring(tree(path)) or "" for path in PACKAGE.glob("*/__init__.py")}
+    assert told.keys() == {path.name for path in PACKAGE.iterdir() if any(path.glob("*.py"))}
+    wrong = {
+        room
+        for room, text in told.items()
+        if len(text.splitlines()) > 5 or not re.search(r"^In(put)?: .*Out(put)?: ", text, re.MULTILINE | re.DOTALL)
+    }
+    assert not wrong
+
+
 def test_targets_do_not_know_one_another() -> None:
     for path in modules():
         if room(path) == "targets" and len(path.relative_to(PACKAGE).parts) > 1:

@@ -13,11 +13,12 @@ import pytest
 
 import tiers
 from acpgen import Faults, lint
+from acpgen.bundle.unknown_variants import make_receiver_definitions
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Mode
 from acpgen.errors import FaultKind
-from acpgen.input.complexity import MOST_WAYS, count_paths
-from acpgen.input.faults import TOO_MANY_WAYS
+from acpgen.input.complexity import MOST_PATHS, count_paths
+from acpgen.input.faults import TOO_MANY_PATHS
 from acpgen.input.load import Documents, Source, parse
 from acpgen.ir import Ref
 from acpgen.meaning.samples import LARGEST, Unmakeable, Values
@@ -25,7 +26,7 @@ from acpgen.meaning.understanding import understand
 from acpgen.messages.validators import read_strict
 from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
-from doubling import SHAPES, level, protocol
+from doubling import LONGER, SHAPES, level, protocol
 
 SECONDS: Final = 60
 """Of processor time, where about one is needed: not a measure, but an end for what has none."""
@@ -74,7 +75,12 @@ def documents(shape: str, *, changed: bool = False) -> Documents:
 @pytest.mark.parametrize("shape", tiers.sample(SHAPES, 5))
 def test_every_target_is_made_of_little_or_says_why_it_is_not(shape: str, target: str) -> None:
     make = TARGETS[target]
-    assert refusals(lambda: make(*understand(documents(shape)), Settings())) <= {TOO_MANY_WAYS}
+    assert refusals(lambda: make(*understand(documents(shape)), Settings())) <= {TOO_MANY_PATHS}
+
+
+@pytest.mark.parametrize("shape", LONGER)
+def test_vectors_are_made_of_a_few_kilobytes_that_double(shape: str) -> None:
+    assert not refusals(lambda: TARGETS["vectors"](*understand(documents(shape)), Settings()))
 
 
 @pytest.mark.parametrize("shape", ["with-and-without", "variants-by-many-keys"])
@@ -82,6 +88,18 @@ def test_unions_that_multiply_become_few_definitions(shape: str) -> None:
     known, _ = understand(documents(shape))
     assert len(known.definitions) < 300
     assert {f"L{number}" for number in range(len(SHAPES[shape]))} <= set(known.definitions)
+
+
+def test_what_receivers_accept_of_unions_in_unions_grows_by_the_same_with_each() -> None:
+    def measure(depth: int) -> int:
+        union: dict[str, object] = {"type": "object", "properties": {"kind": {"$ref": "#/$defs/Kind"}}}
+        for number in range(depth):
+            union = {"oneOf": [union, {"type": "object", "required": [f"k{number}"]}]}
+        unions = {"Kind": None, "Union": None}
+        return len(json.dumps(make_receiver_definitions({"Kind": {"enum": ["a"]}, "Union": union}, unions, ["Kind"])))
+
+    sizes = [measure(depth) for depth in (5, 7, 9)]
+    assert sizes[2] - sizes[1] < 1.1 * (sizes[1] - sizes[0])
 
 
 @pytest.mark.parametrize("mode", ["protocol", "language"])
@@ -93,7 +111,7 @@ def test_two_revisions_are_compared(shape: str, mode: Mode) -> None:
 @pytest.mark.parametrize("shape", tiers.sample(SHAPES, 5))
 def test_lint_and_the_strict_validator_end(shape: str) -> None:
     assert not refusals(lambda: lint.lint(source(shape)))
-    assert refusals(lambda: read_strict(documents(shape))) <= {TOO_MANY_WAYS}
+    assert refusals(lambda: read_strict(documents(shape))) <= {TOO_MANY_PATHS}
 
 
 def test_ways_are_counted_from_the_leaves_on() -> None:
@@ -113,11 +131,11 @@ def test_a_fault_names_the_first_definition_that_is_too_much() -> None:
     with pytest.raises(Faults) as caught:
         TARGETS["docs"](*known, Settings())
     (fault,) = caught.value.faults
-    assert fault.kind == TOO_MANY_WAYS
+    assert fault.kind == TOO_MANY_PATHS
     name = fault.at.removeprefix("p.json#/$defs/")
     below = f"L{int(name[1:]) + 1}"
     found = count_paths(known[1].definitions)
-    assert found[below] <= MOST_WAYS < found[name]
+    assert found[below] <= MOST_PATHS < found[name]
 
 
 def test_values_that_would_be_too_large_are_not_made() -> None:

@@ -103,6 +103,12 @@ def test_an_expression_counts_as_large_as_it_is_with_what_is_repeated(pattern: s
     assert estimate_size(pattern) == steps
 
 
+def test_one_expression_that_no_engine_takes_uses_up_no_budget() -> None:
+    given = protocol({"L0": {"type": "string", "pattern": "^(.{99999}){99999}{999999999}$"}})
+    made, _ = understand(parse(Source("p", "", (("p.json", json.dumps(given).encode()),))))
+    assert made.definitions["L0"].unenforced == ("p.json#/$defs/L0/pattern",)
+
+
 def test_an_expression_is_measured_in_time_that_grows_with_it() -> None:
     with ending():
         for part in ("{", "{1", "{1}", "){1}", "\\", "{1,"):

@@ -25,7 +25,7 @@ from acpgen.input.load import Source, parse
 from acpgen.input.schema_nodes import Schemas
 from acpgen.meaning.samples import Unmakeable, Values
 from acpgen.meaning.understanding import understand
-from acpgen.naming.qualifiers import make_labels
+from acpgen.naming.qualifiers import make_branch_words
 from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
 from hostile_schemas import SHAPES, TEXT, Schema, alternatives, level, levels, protocol, text
@@ -273,7 +273,9 @@ def test_fields_whose_names_are_long_take_time_in_proportion() -> None:
 
 def test_branches_that_are_alike_are_counted_on_from_one_another() -> None:
     with ending():
-        found = make_labels([Schemas({}).make_node({"required": [f"a{number % 2}"]}) for number in range(6_000)], None)
+        found = make_branch_words(
+            [Schemas({}).make_node({"required": [f"a{number % 2}"]}) for number in range(6_000)], None
+        )
     assert len(set(found)) == 6_000
     assert found[:6] == ["WithA0", "WithA1", "Any", "AnyAny", "WithA0Variant2", "WithA1Variant2"]
 

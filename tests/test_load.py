@@ -140,7 +140,7 @@ def beside(path: Path) -> list[str]:
     """The files that a file is read with."""
     found = read(path)
     assert [each for each, _ in found.files] == [path.name]
-    return [each for each, _ in found.siblings]
+    return [each for each, _ in found.discovered_files]
 
 
 def test_a_file_is_read_with_the_files_below_its_folder_that_references_name(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import pytest
 
 import evidence
 import tiers
+from acpgen import compare
 from acpgen.bundle.bundle import Bundle, bundle
 from acpgen.bundle.faults import NAME_COLLISION, UNUSED_NAME
 from acpgen.errors import Faults
@@ -124,6 +125,34 @@ def test_what_nothing_tells_apart_is_counted_among_its_likes_only() -> None:
     before = of(schema)
     schema["$defs"]["Either"]["anyOf"].insert(0, {**record(zebra=SOME), "required": ["zebra"]})
     assert set(of(schema)) >= set(before)
+
+
+def test_a_comparison_names_variants_as_generation_does() -> None:
+    def tagged(value: str) -> Any:
+        return {"$ref": "#/$defs/Chunk", "properties": {"kind": {"const": value}}, "required": ["kind"]}
+
+    union = {"type": "object", "oneOf": [tagged("user_chunk"), tagged("agent_chunk")]}
+    schema = {"$defs": {"Chunk": record(text=TEXT), "Update": union}}
+    generated = bundle(documents(schema))
+    assert [*generated.definitions] == ["Chunk", "Update", "UserChunk", "AgentChunk"]
+    assert generated.definitions == bundle(documents(schema), is_apart=True).definitions
+
+
+def test_a_body_that_gets_a_second_reference_is_neither_renamed_nor_rewritten_for_the_check() -> None:
+    def tagged(kind: str) -> Any:
+        return {"$ref": f"#/$defs/{kind.title()}", "properties": {"kind": {"const": kind}}, "required": ["kind"]}
+
+    send = {"x-method": "send", "x-side": "agent"}
+    definitions = {
+        "SendRequest": {**record(block={"$ref": "#/$defs/Block"}), **send},
+        "SendResponse": {**record(), **send},
+        "Block": {"oneOf": [tagged("text"), tagged("image")], "type": "object"},
+        "Text": record(text=TEXT),
+        "Image": record(data=TEXT),
+    }
+    echo = {**definitions, "SendResponse": {**record(echo={"$ref": "#/$defs/Text"}), **send}}
+    report = compare(documents({"$defs": definitions}), documents({"$defs": echo}))
+    assert [finding.rule for finding in report.findings] == ["field-added"]
 
 
 # --- names in Python -------------------------------------------------------------------------------------------------

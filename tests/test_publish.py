@@ -243,7 +243,7 @@ def test_pages_of_a_project_go_into_its_docs_and_its_navigation(tmp_path: Path) 
     assert home.startswith("# The toy\n\nRead [why](why.md)") and "# Protocols" not in home
     assert home.index("# The toy") < home.index("## [p/v1](p/v1/index.md)")
     assert "(why.md)" in files["llms.txt"]
-    beside = docs_inputs.parse_material(docs_inputs.read(tmp_path / "schema", ["p/v1"]))
+    beside = docs_inputs.parse_docs_inputs(docs_inputs.read(tmp_path / "schema", ["p/v1"]))
     version = publish.Version(*understand(load(tmp_path / "schema/p/v1", name="p/v1")), Settings(prefix="p/v1"))
     pages_ = publish.make_pages([version], beside)
     entries = publish.arrange_navigation(pages_)
@@ -301,7 +301,7 @@ def test_the_pages_of_a_folder_stand_in_the_order_in_which_its_own_page_links_to
         "why/d.md": "# D\n",
     }
     small(tmp_path, schema(), {}, pages)
-    beside = docs_inputs.parse_material(docs_inputs.read(tmp_path / "schema", ["p/v1"]))
+    beside = docs_inputs.parse_docs_inputs(docs_inputs.read(tmp_path / "schema", ["p/v1"]))
     version = publish.Version(*understand(load(tmp_path / "schema/p/v1", name="p/v1")), Settings(prefix="p/v1"))
     entries = dict(publish.arrange_navigation(publish.make_pages([version], beside)))
     assert entries["How"] == [("Overview", "how/index.md"), ("C", "how/c.md"), ("B", "how/b.md"), ("A", "how/a.md")]

@@ -114,7 +114,7 @@ def test_docs_read_and_compare_no_release_of_which_the_verdict_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(made(tmp_path))
-    given = docs_inputs.parse_material(docs_inputs.read(tmp_path / "schema", ["p/v1"]))
+    given = docs_inputs.parse_docs_inputs(docs_inputs.read(tmp_path / "schema", ["p/v1"]))
     version = publish.Version(*understand(load(tmp_path / "schema/p/v1", name="p/v1")), Settings(prefix="p/v1"))
 
     def never(*_: object, **__: object) -> None:
@@ -211,7 +211,7 @@ def test_a_run_that_has_results_of_earlier_ones_compares_no_release_again(
 def test_releases_that_cannot_be_compared_say_so_on_the_page(tmp_path: Path) -> None:
     run(made(tmp_path))
     edited(tmp_path, lambda value: value["releases"][1].update(failure="They are *too* different."))
-    given = docs_inputs.parse_material(docs_inputs.read(tmp_path / "schema", ["p/v1"]))
+    given = docs_inputs.parse_docs_inputs(docs_inputs.read(tmp_path / "schema", ["p/v1"]))
     version = publish.Version(*understand(load(tmp_path / "schema/p/v1", name="p/v1")), Settings(prefix="p/v1"))
     page = publish.map_texts(publish.make_pages([version], given))["p/v1/changelog.md"]
     assert "The two cannot be compared: They are &#42;too&#42; different." in page
@@ -296,7 +296,7 @@ def test_a_drawn_verdict_of_the_repository_is_what_the_rules_say(name: str) -> N
 @pytest.mark.parametrize("name", KEPT)
 def test_each_verdict_of_the_repository_is_what_the_rules_say(name: str) -> None:
     """Where this fails and the new verdict is right, raise `VERSION` and run `acpgen generate`."""
-    given = docs_inputs.parse_material(
+    given = docs_inputs.parse_docs_inputs(
         docs_inputs.read(ROOT / "schema", [f"{name}/any" if name == "mcp" else name])
     ).releases[name]
     assert verdicts.evaluate(given) == verdicts.evaluate(replace(given, verdicts=None))

@@ -5,27 +5,39 @@ Faults are what some stages make. `pytest --rewrite-goldens` writes what is made
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
 import pytest
+from acp_bindings import v1
 
+from acp_session import Agent, Client, Turn, connect_in_memory
+from acpgen import compare, config
 from acpgen.bundle.bundle import bundle
 from acpgen.bundle.collect import collect
+from acpgen.commands import build, project
 from acpgen.errors import Faults
+from acpgen.files.cache import Cache
 from acpgen.input.load import Document, Documents, Source, parse
 from acpgen.input.walk import is_array, is_object
 from acpgen.meaning.interchange import dump
 from acpgen.meaning.lower import lower
 from acpgen.meaning.methods import find_methods
+from acpgen.meaning.understanding import understand
+from acpgen.targets.installed import TARGETS
+from acpgen.targets.interface import Settings
+from jsonrpc_bindings.errors import DecodeError
 
 GOLDEN: Final = Path(__file__).parent / "golden" / "stages"
+PACKAGE: Final = Path(__file__).parents[1] / "generator" / "acpgen"
 
 
 def collected(documents: Documents) -> Any:
@@ -126,23 +138,93 @@ WALK: Final = {
 """A union of two variants, one of which has a body of its own."""
 
 
-def test_the_walk_of_a_definition_is_as_the_decision_draws_it() -> None:
-    text = json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": WALK})
-    source = Source("p", "", (("p.json", text.encode()),))
-    lower(bundle(parse(source)))  # so that what is found out once in a process counts for nobody
-    entered: dict[str, list[str]] = {}
+DECISION: Final = Path(__file__).parents[1] / "generator/decisions/schema-and-ir.md"
+
+
+def entered_by(call: Callable[[], object]) -> list[str]:
+    """The modules that a call enters, in the order in which it first does. It was called before, for what a process finds out once."""
+    call()
+    modules: dict[str, None] = {}
 
     def note(frame: FrameType, event: str, _: object) -> None:
-        room, _, module = str(frame.f_globals.get("__name__")).removeprefix("acpgen.").partition(".")
-        if event == "call" and module and frame.f_globals["__name__"].startswith("acpgen."):
-            entered.setdefault(room, [])
-            entered[room] += [module] if module not in entered[room] else []
+        if event == "call":
+            modules.setdefault(str(frame.f_globals.get("__name__")).removeprefix("acpgen."))
 
     sys.setprofile(note)
     try:
-        lower(bundle(parse(source)))
+        call()
     finally:
         sys.setprofile(None)
-    page = (Path(__file__).parents[1] / "generator/decisions/schema-and-ir.md").read_text("utf-8")
-    rows = re.findall(r"^\| `(\w+)/` \| (.*?) \| .* \|$", page, re.MULTILINE)
+    return [*modules]
+
+
+def source_of(definitions: Mapping[str, Any]) -> Source:
+    text = json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": definitions})
+    return Source("p", "", (("p.json", text.encode()),))
+
+
+def test_the_walk_of_a_definition_is_as_the_decision_draws_it() -> None:
+    entered: dict[str, list[str]] = {}
+    for module in entered_by(lambda: lower(bundle(parse(source_of(WALK))))):
+        room, _, name = module.partition(".")
+        if name and (PACKAGE / room).is_dir():
+            entered.setdefault(room, []).append(name)
+    rows = re.findall(r"^\| `(\w+)/` \| (.*?) \| .* \|$", DECISION.read_text("utf-8"), re.MULTILINE)
     assert [(room, re.findall(r"`(\w+)`", modules)) for room, modules in rows] == [*entered.items()]
+
+
+def request(**text: Any) -> dict[str, Any]:
+    method = {"x-method": "send", "x-side": "agent", "type": "object"}
+    return {"SendRequest": {**method, "properties": {"text": {"type": "string", **text}}}, "SendResponse": method}
+
+
+def decode(text: Any) -> None:
+    update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
+    params = {"sessionId": "s", "update": update}
+    message = {"jsonrpc": "2.0", "method": "session/update", "params": params}
+    with suppress(DecodeError):
+        v1.decode(json.dumps(message).encode(), sender="agent")
+
+
+def generate_anew(root: Path, cache: Cache) -> None:
+    """Generate a project whose description was edited since the last time."""
+    file = root / "schema" / "p" / "v1" / "p.json"
+    (root / "pyproject.toml").write_text(
+        '[tool.acpgen.outputs.out]\ntarget = "python"\nprotocols = ["p/v1"]\n', "utf-8"
+    )
+    file.parent.mkdir(parents=True, exist_ok=True)
+    number = len(file.read_bytes()) if file.exists() else 0
+    file.write_bytes(source_of(request(description=f"The text {number}.")).files[0][1])
+    build.run(project.plan_outputs(config.find(root), cache=cache))
+
+
+class Answering(Agent):
+    async def on_prompt(self, turn: Turn) -> str:
+        await turn.send_message("Done.")
+        return "end_turn"
+
+
+async def converse(folder: Path) -> None:
+    async with connect_in_memory(Answering(), Client(allowed_roots=[folder])) as agent:
+        await (await agent.new_session(folder)).prompt("Go.")
+
+
+def test_more_walks_are_as_the_decision_draws_them(tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "cache")
+    documents = [parse(source_of(request(**text))) for text in ({}, {"maxLength": 5})]
+    walks: Mapping[str, Callable[[], object]] = {
+        "A definition becomes Python": lambda: TARGETS["python"](
+            *understand(parse(source_of(WALK))), Settings(package="acme.v1")
+        ),
+        "A message is decoded": lambda: decode("tide"),
+        "A message is refused": lambda: decode(1),
+        "A field changes": lambda: compare(*documents),
+        "A description is edited": lambda: generate_anew(tmp_path, cache),
+        "A session": lambda: asyncio.run(converse(tmp_path)),
+    }
+    rows = re.findall(r"^\| (A [\w ]+) \| (`.*?) \| .* \|$", DECISION.read_text("utf-8"), re.MULTILINE)
+    assert [walk for walk, _ in rows] == [*walks]
+    for walk, cell in rows:
+        modules = [each.removeprefix("jsonrpc_bindings.") for each in entered_by(walks[walk])]
+        named = [each.removeprefix("jsonrpc_bindings.") for each in re.findall(r"`([\w.]+)`", cell)]
+        assert [each for each in modules if each in named] == named, walk

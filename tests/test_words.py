@@ -157,6 +157,28 @@ def test_no_function_and_no_class_is_named_by_a_participle_alone() -> None:
     assert not found, "\n".join(found)
 
 
+PRIVATE: Final = frozenset(
+    {"claim", "dials", "effort", "heirs", "made", "material", "meet", "owned", "siblings", "ways"}
+)
+"""Words that only their makers knew; the field says request, options, budget, renames, docs inputs, intersection, body, discovery, path."""
+
+
+def test_no_name_has_a_word_that_only_its_makers_know() -> None:
+    package = ROOT / "generator" / "acpgen"
+    names = [
+        (f"{path.relative_to(package)}:{node.lineno}", node.name)
+        for path in sorted(package.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    ]
+    found = [
+        each
+        for each in names
+        if not PRIVATE.isdisjoint(re.findall(r"[a-z]+", re.sub("([A-Z])", r" \1", each[1]).lower()))
+    ]
+    assert not found
+
+
 VERBS: Final = frozenset((ROOT / "tests" / "verbs.txt").read_text("utf-8").split())
 """The words with which the names of functions begin: verbs, `is_` and the like, and prepositions of converters such as `to_text`."""
 

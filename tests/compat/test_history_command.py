@@ -19,6 +19,7 @@ from acpgen.compat.history.timeline import Timeline
 from acpgen.diagnostics.outputs import parse_destinations
 from acpgen.errors import FaultKind, Faults
 from acpgen.input.faults import BAD_SETTING, NO_REVISION, NOT_FOUND, UNKNOWN_NAME
+from acpgen.input.git_revisions import locate, log
 from compat.protocols import Schema, go, protocol, validates
 
 SMALL = protocol({})
@@ -59,6 +60,17 @@ def of(path: str, *given: str, **options: Any) -> Timeline:
 
 def verdicts(found: Timeline) -> list[str]:
     return [each.report.verdict if each.report is not None else "not compared" for each in found.steps]
+
+
+def test_a_schema_is_followed_through_all_its_moves(repository: Path) -> None:
+    text = json.dumps(SMALL, indent=2)
+    stream = [
+        f"commit refs/heads/main\ncommitter t <t@t> {1_700_000_000 + number} +0000\ndata 4\nmove\n"
+        f"deleteall\nM 644 inline s{number}.json\ndata {len(text)}\n{text}\n"
+        for number in range(60)
+    ]
+    subprocess.run(["git", "fast-import", "--quiet"], cwd=repository, check=True, input="".join(stream).encode())
+    assert len(log(locate("main", [Path("s59.json")])).commits) == 60
 
 
 def test_the_commits_that_changed_a_schema_are_compared_and_the_first_that_broke_it_is_named(repository: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 import tiers
-from acpgen.config.docs_inputs import is_material
+from acpgen.config.docs_inputs import is_docs_input
 from compat.protocols import ROOT, Schema, go, protocol
 
 ACTION = ROOT / ".github" / "actions" / "compat"
@@ -273,7 +273,7 @@ def test_the_workflow_compares_every_protocol_of_the_repository() -> None:
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "compat.yml").read_text())
     protocols = workflow["jobs"]["compat"]["strategy"]["matrix"]["protocol"]
     folders = {path.parent.relative_to(ROOT / "schema").as_posix() for path in (ROOT / "schema").glob("*/*/*.json")}
-    assert set(protocols) == {folder for folder in folders if not is_material(f"{folder}/")}
+    assert set(protocols) == {folder for folder in folders if not is_docs_input(f"{folder}/")}
     assert workflow["permissions"] == {"contents": "read"}
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from acpgen.input.keywords import TABLE
 from acpgen.input.numbers import dumps
 from acpgen.input.tagged_unions import find_constant
 from acpgen.input.walk import MAPS, Schema, is_array, is_object, list_children
@@ -22,15 +23,13 @@ Parts: TypeAlias = tuple["str | Key", ...]
 WORDS: Final = frozenset({"description", "examples", "$comment", "discriminator"})
 """Keywords for documentation, and OpenAPI's `discriminator`, which repeats what the constants state."""
 
-OURS: Final = frozenset(
-    {
-        *("x-null", "x-unknown", "x-capability", "x-required-with", "x-gates", "x-unstable", "x-name", "x-was"),
-        *("x-batch", "x-migration", "x-sides", "x-extends", "x-adds", "x-integer"),
-    }
-)
-"""The keywords of the dialect that upstream does not use: contracts, section 5."""
-
 LENIENCY: Final = "x-deserialize-"
+_UPSTREAMS: Final = ("x-method", "x-side", "x-docs-ignore")
+OURS: Final = frozenset(
+    row.name for row in TABLE if row.is_ours and row.name not in _UPSTREAMS and not row.name.startswith(LENIENCY)
+)
+"""The keywords of the dialect that upstream does not use."""
+
 UNIONS: Final = ("anyOf", "oneOf")
 
 

@@ -30,7 +30,7 @@ from acpgen.input.tagged_unions import Tagged
 from acpgen.input.walk import Schema, is_object, list_references
 from acpgen.methods.discovery import Gaps, add_alternatives
 from acpgen.methods.profile import MARKED, Profile, choose
-from acpgen.naming.name_overrides import ChosenNames
+from acpgen.naming.name_overrides import NameOverrides
 from acpgen.pointers import write_pointer
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -148,7 +148,7 @@ def bundle(
         foreign = translate(documents, profile)
         try:
             sides = profile.sides if profile.at else ()
-            chosen_names = ChosenNames(names or {})
+            chosen_names = NameOverrides(names or {})
             collected = collect(foreign.documents, chosen_names, sides, foreign.unread, foreign.read)
             require_short_chains(collected.definitions, collected.origins)
             add_alternatives(collected.definitions, collected.origins, profile)

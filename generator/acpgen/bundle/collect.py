@@ -30,7 +30,7 @@ from acpgen.input.file_discovery import FILES
 from acpgen.input.ignored_content import find_unread_members
 from acpgen.input.keywords import TABLE, guess_keyword
 from acpgen.input.load import Documents, check_schema, find_meta_schema
-from acpgen.input.reference_resolution import REFERRING, Addresses, SchemaPlace
+from acpgen.input.reference_resolution import REFERRING, ReferenceResolver, SchemaPlace
 from acpgen.input.step_budget import spend
 from acpgen.input.tagged_unions import find_branches, find_constant
 from acpgen.input.walk import (
@@ -46,9 +46,9 @@ from acpgen.input.walk import (
     list_children,
     map_subschemas,
 )
-from acpgen.naming.definition_names import Claim, Kind, filter_steps, rename, rename_references, settle
+from acpgen.naming.definition_names import Kind, NameRequest, filter_steps, rename, rename_references, settle
 from acpgen.naming.identifiers import class_name
-from acpgen.naming.name_overrides import ChosenNames, list_meanings
+from acpgen.naming.name_overrides import NameOverrides, list_meanings
 from acpgen.pointers import follow, read_reference, write_pointer, write_reference
 
 STRIPPED = ("customTypePath", "customBasePath", "customTypeImport")
@@ -83,7 +83,7 @@ class Collected:
 
 def collect(
     documents: Documents,
-    names: ChosenNames | None = None,
+    names: NameOverrides | None = None,
     sides: Iterable[str] = (),
     ungrouped: Iterable[str] = (),
     read: Iterable[str] = (),
@@ -96,14 +96,14 @@ def collect(
     places that other code reads. Raises `Faults`: dangling references, cycles of nothing but references, duplicate definition names,
     values that are not schemas where one is required, unsupported keywords, invalid values of the dialect's keywords.
     """
-    work = _Collector(documents, names or ChosenNames({}), sides, frozenset(ungrouped))
+    work = _Collector(documents, names or NameOverrides({}), sides, frozenset(ungrouped))
     work.find_schemas(frozenset(read))
     return work.write()
 
 
 class _Collector:
     def __init__(
-        self, documents: Documents, names: ChosenNames, sides: Iterable[str], ungrouped: frozenset[str]
+        self, documents: Documents, names: NameOverrides, sides: Iterable[str], ungrouped: frozenset[str]
     ) -> None:
         self.names = names
         self.ungrouped = ungrouped
@@ -116,7 +116,7 @@ class _Collector:
         self.sides = find_sides(self.files.values(), sides)
         self.own = tuple(self.files)
         self.silent = frozenset(path for path, value in self.files.items() if "$schema" not in value)
-        self.addresses = Addresses(documents.reference_values)
+        self.addresses = ReferenceResolver(documents.reference_values)
         self.known: set[SchemaPlace] = set()
         self.schemas: dict[SchemaPlace, Schema] = {}
         self.inside: dict[SchemaPlace, list[SchemaPlace]] = {}
@@ -124,7 +124,7 @@ class _Collector:
         self.groups: set[SchemaPlace] = set()
         self.members: dict[SchemaPlace, None] = {}
         self.named: dict[SchemaPlace, str] = {}
-        self.claims: dict[str, Claim] = {}
+        self.requests: dict[str, NameRequest] = {}
         self.wanted: list[str] = []
         self.pending: list[SchemaPlace] = []
         for path in self.own:
@@ -134,12 +134,12 @@ class _Collector:
         self.passed, self.referred = self._trace_references()
 
     def find_schemas(self, read: frozenset[str]) -> None:
-        """Find all schemas, claim names for definitions, and resolve the references that lead from the files. Raises `Faults`."""
+        """Find all schemas, request names for definitions, and resolve the references that lead from the files. Raises `Faults`."""
         for path, value in [*self.files.items()]:
             self._scan(SchemaPlace(path, ()), value)
         self._bring()
         for place in self.members:
-            self._claim(place, "member" if len(place.parts) == 2 else "inner", place.parts[-1])
+            self._request_name(place, "member" if len(place.parts) == 2 else "inner", place.parts[-1])
         for path in self.own:
             self._resolve(SchemaPlace(path, ()))
         while self.pending:
@@ -154,7 +154,7 @@ class _Collector:
         schemas_by_key = {name: self._write(place) for place, name in self.named.items()}
         self._name_roots(roots, schemas_by_key)
         root = self._make_root(roots)
-        settled = settle(self.claims, schemas_by_key)
+        settled = settle(self.requests, schemas_by_key)
         collisions = [
             NAME_COLLISION(at=key, name=settled.names[key], other=f"the definition at {other}")
             for key, other in settled.taken
@@ -186,8 +186,8 @@ class _Collector:
 
     # --- names ---
 
-    def _claim(self, place: SchemaPlace, kind: Kind, default_name: str) -> None:
-        """Claim a name for a place: the one that the user or `x-name` of the schema chooses, otherwise the default.
+    def _request_name(self, place: SchemaPlace, kind: Kind, default_name: str) -> None:
+        """NameRequest a name for a place: the one that the user or `x-name` of the schema chooses, otherwise the default.
 
         References contain the place until all names are settled.
         """
@@ -198,7 +198,7 @@ class _Collector:
         is_chosen = isinstance(chosen_name, str)
         self.named[place] = place.at
         wanted_name = chosen_name if isinstance(chosen_name, str) else default_name
-        self.claims[place.at] = Claim(kind, place.path, place.parts, wanted_name, is_chosen=is_chosen)
+        self.requests[place.at] = NameRequest(kind, place.path, place.parts, wanted_name, is_chosen=is_chosen)
 
     # --- positions ---
 
@@ -328,7 +328,7 @@ class _Collector:
             self.faults.append(report_dangling(place.at, ref, missing, keyword))
             return "#"
         if target_place not in self.named:
-            self._claim(target_place, "place" if target_place.parts else "root", self._name_of(target_place))
+            self._request_name(target_place, "place" if target_place.parts else "root", self._name_of(target_place))
             if target_place.path not in self.own:
                 self.pending.append(target_place)
         return write_reference(self.named.get(target_place, ""))
@@ -397,7 +397,7 @@ class _Collector:
             if place in self.named or not self._is_typed(path) or _refers(root):
                 continue
             if not (has_methods and _carries_messages(root, definitions, frozenset())):
-                self._claim(place, "root", self._name_of(place))
+                self._request_name(place, "root", self._name_of(place))
                 definitions[place.at] = root
 
     def _make_root(self, roots: Mapping[str, Schema]) -> Schema:

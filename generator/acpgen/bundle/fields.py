@@ -53,7 +53,7 @@ def needs_name(node: Node) -> bool:
     )
 
 
-def narrow_inherited(name: str, schemas: Schemas, shared: Collection[str], join: Join) -> Iterator[str]:
+def intersect_inherited_fields(name: str, schemas: Schemas, shared: Collection[str], join: Join) -> Iterator[str]:
     """Add what `name` inherits for a field to the definition hoisted out of the field, so that its type is complete.
 
     Yields the names of the types that were extended. Those in `shared`, which other fields use, stay unchanged.

@@ -10,8 +10,8 @@ from typing import Any, Final
 from acpgen import ir
 from acpgen.bundle.collect import Collected
 from acpgen.bundle.faults import NAME_COLLISION, report_unused_name
-from acpgen.bundle.fields import narrow_inherited, needs_name, without_null
-from acpgen.bundle.variants import find_owned_bodies, is_mergeable, merge, merge_body, subtract_body
+from acpgen.bundle.fields import intersect_inherited_fields, needs_name, without_null
+from acpgen.bundle.variants import find_variant_bodies, is_mergeable, merge, merge_body, subtract_body
 from acpgen.errors import Fault, Faults
 from acpgen.input.drafts import restore_keywords
 from acpgen.input.equality import is_equal
@@ -31,14 +31,14 @@ from acpgen.input.walk import (
 from acpgen.methods.discovery import bind, find_calls, list_payloads
 from acpgen.methods.profile import Profile
 from acpgen.naming.identifiers import class_name, spell_out
-from acpgen.naming.name_overrides import ChosenNames, NamedPlaces
+from acpgen.naming.name_overrides import NamedPlaces, NameOverrides
 from acpgen.naming.qualifiers import (
     ORDINALS,
     join_members,
     join_words,
     list_alternatives,
     list_branch_names,
-    make_labels,
+    make_branch_words,
     without_stutter,
 )
 from acpgen.pointers import escape, write_reference
@@ -56,7 +56,7 @@ class Bundler:
     def __init__(
         self,
         collected: Collected,
-        names: ChosenNames,
+        names: NameOverrides,
         files: Mapping[str, Any],
         shared: Collection[str],
         profile: Profile,
@@ -100,7 +100,7 @@ class Bundler:
             self.definitions[name] = self._name_inline(name, class_name(name), self.nodes[name])
         self.nodes = Schemas(self.definitions, self.origins)
         for name in sorted_names:
-            for narrowed in narrow_inherited(name, self.nodes, self.shared_types, self._join_types):
+            for narrowed in intersect_inherited_fields(name, self.nodes, self.shared_types, self._join_types):
                 self.demands.pop(narrowed, None)  # no other thing demands just that
         self.methods = bind(self.calls, self.nodes, self.envelope)
         self.sources = dict(self.definitions)
@@ -109,7 +109,7 @@ class Bundler:
         if not self.is_apart:
             alone = {*framing, *(name for name, schema in self.definitions.items() if "x-method" in schema)}
             alone.update(name for method in self.methods for name in (method.params, method.result) if name is not None)
-            self.bodies, depths = find_owned_bodies(self.nodes, self.root, framing=framing, alone=alone)
+            self.bodies, depths = find_variant_bodies(self.nodes, self.root, framing=framing, alone=alone)
         for name in sorted(self.definitions, key=lambda name: (depths.get(name, 0), self._find_position(name))):
             if name not in framing and name not in self.distributed:
                 self._distribute(name)
@@ -221,7 +221,7 @@ class Bundler:
         branches = node.get_subschemas(keyword)
         if all(branch.reference is not None or not is_object(branch.schema) for branch in branches):
             return [""] * len(branches)
-        return make_labels(branches, tagged if node.union is not None and node.union[0] == keyword else None)
+        return make_branch_words(branches, tagged if node.union is not None and node.union[0] == keyword else None)
 
     def _name_fields(self, owner: str, base: str, node: Node, schema: Schema, apart: str) -> None:
         """Name inline schemas of fields in alphabetical order, and list the new definitions in the order of the fields."""
@@ -314,7 +314,7 @@ class Bundler:
         if node.says[keyword] is not own.says.get(keyword):  # they stand in a part
             self.unions.pop(own.at, None)
         tagged = self._recognise(node)
-        words = make_labels(branches, tagged)
+        words = make_branch_words(branches, tagged)
         after = {key: value for key, value in node.says.items() if key not in base or key == "type"}
         if base:
             after["type"] = "object"
@@ -361,7 +361,7 @@ class Bundler:
         variant = self.nodes.make_node(whole, at)
         if role == "fallback" and find_branches(self._expand(whole)) is not None:
             return self._split_fallback(union, candidates, whole, at)
-        if role == "variant" and not self.is_apart:
+        if role == "variant":
             candidates = [*without_stutter(word, base, variant), *candidates]
         name, is_new = self._add(union, candidates, {key: v for key, v in whole.items() if key != "title"}, at)
         if is_new:
@@ -417,7 +417,7 @@ class Bundler:
         name, _ = self._add(union, candidates, common, at)
         self.sources[name] = common
         references: list[Schema] = []
-        for shape, title in zip(shapes, make_labels(shapes, None), strict=True):
+        for shape, title in zip(shapes, make_branch_words(shapes, None), strict=True):
             schema = merge({"type": "object", "allOf": [{"$ref": write_reference(name)}]}, shape.schema, self.sources)
             schema.pop("title", None)
             below, _ = self._add(name, [f"{title}{class_name(name)}"], schema, shape.at)
@@ -430,7 +430,7 @@ class Bundler:
         """Name the inline objects among branches that are not self-contained."""
         base, branches = class_name(union.owner), [branch.schema for branch in union.get_subschemas(keyword)]
         for index, (branch, word) in enumerate(
-            zip(union.get_subschemas(keyword), make_labels(union.get_subschemas(keyword), None), strict=True)
+            zip(union.get_subschemas(keyword), make_branch_words(union.get_subschemas(keyword), None), strict=True)
         ):
             if not is_object(branch.schema) or branch.reference is not None or not needs_name(branch):
                 continue

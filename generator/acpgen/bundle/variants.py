@@ -27,7 +27,7 @@ from acpgen.input.walk import (
 )
 
 
-def find_owned_bodies(
+def find_variant_bodies(
     schemas: Schemas, root: Schema, *, framing: Collection[str], alone: Collection[str]
 ) -> tuple[Mapping[tuple[str, int], str], Mapping[str, int]]:
     """The body that only one branch refers to, by union and index of the branch, and the number of owners above each body.
@@ -110,13 +110,13 @@ def merge(base: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> Sc
     own, common = branch.get("properties", {}), base.get("properties", {})
     tags = {name: sub for name, sub in {**common, **own}.items() if find_constant(sub) is not None}
     properties = {
-        name: _meet(common[name], sub, definitions) if name in common and name in own else sub
+        name: _intersect(common[name], sub, definitions) if name in common and name in own else sub
         for name, sub in tags.items()
     }
     for name, sub in {**common, **own}.items():
         if name not in properties:
             both = name in common and name in own
-            properties[name] = _meet(common[name], own[name], definitions) if both else sub
+            properties[name] = _intersect(common[name], own[name], definitions) if both else sub
     if properties:
         result["properties"] = properties
     required = dict.fromkeys([*branch.get("required", ()), *base.get("required", ())])
@@ -184,7 +184,7 @@ def _leaves_alone(one: Schema, other: Schema) -> bool:
 _CONDITIONAL: Final = frozenset({"if", "then", "else"})
 
 
-def _meet(base: Any, branch: Any, definitions: Mapping[str, Schema]) -> Any:
+def _intersect(base: Any, branch: Any, definitions: Mapping[str, Schema]) -> Any:
     """The schema of a property that both sides declare."""
     if is_equal(base, branch) or base is True or branch is True:
         return base if branch is True else branch

@@ -277,7 +277,7 @@ class _Build:
             memory = Memory(forgets=True, before=lambda page: self._step(f"docs: {page}", steps=0))
             beside = docs_inputs.NONE
             if output.folder in self._docs_inputs:
-                beside = docs_inputs.parse_material(self._docs_inputs[output.folder])
+                beside = docs_inputs.parse_docs_inputs(self._docs_inputs[output.folder])
             files.append(publish.map_texts(publish.make_pages(versions, beside, memory=memory, cache=self._work.cache)))
             self._done += len(versions)
         return Tree(output.folder, merge(files, display_path(output.folder)), output.root, shared=output.shared)
@@ -343,7 +343,7 @@ def read_docs_inputs(work: Work) -> dict[Path, docs_inputs.Files]:
 def _report_missing(at: str, source: Path, protocol: str) -> Fault:
     schema = source.parents[protocol.count("/")]
     folders = {path.parent.relative_to(schema).as_posix() for path in schema.rglob("*.json")} - {"."}
-    protocols = {folder for folder in folders if not docs_inputs.is_material(f"{folder}/")}
+    protocols = {folder for folder in folders if not docs_inputs.is_docs_input(f"{folder}/")}
     hint = suggest_name(protocol, protocols) or f"Put its schema into {display_path(source)}/."
     return UNKNOWN_NAME(at=at, kind="protocol", name=protocol, hint=hint)
 

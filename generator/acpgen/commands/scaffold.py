@@ -106,7 +106,7 @@ def start(
     files |= {path: content for copies in (*beside.values(), profiles) for path, content in copies.items()}
     originals: dict[str, str] = {}
     for version in versions:
-        own = (*version.source.files, *version.source.siblings)
+        own = (*version.source.files, *version.source.discovered_files)
         files |= {f"schema/{version.name}/{path}": content for path, content in own}
         originals |= {f"schema/{version.name}/{path}": version.source.locate(path) for path, _ in own}
     return Start(files, tuple(sorted(levels)), originals)

@@ -104,7 +104,7 @@ class Releases(Index):
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class DocsInputs:
     """The material that a project adds to its docs: `pages` by file name, `releases` by protocol."""
 
     pages: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
@@ -113,17 +113,17 @@ class Material:
     root: str = ""
 
 
-NONE: Final = Material(MappingProxyType({}), MappingProxyType({}))
+NONE: Final = DocsInputs(MappingProxyType({}), MappingProxyType({}))
 
 
-def is_material(path: str) -> bool:
+def is_docs_input(path: str) -> bool:
     """Whether a path below a project's schema folder belongs to the docs rather than to a protocol."""
     return path == REQUIREMENTS or path.partition("/")[0] in RESERVED
 
 
 def select_schemas(source: Source) -> Source:
     """The source with only the files that belong to protocols."""
-    return replace(source, files=tuple(file for file in source.files if not is_material(file[0])))
+    return replace(source, files=tuple(file for file in source.files if not is_docs_input(file[0])))
 
 
 def read(schema: Path, protocols: Iterable[str]) -> Files:
@@ -150,7 +150,7 @@ def read(schema: Path, protocols: Iterable[str]) -> Files:
     return Files(display_path(schema), tuple(sorted(inputs)))
 
 
-def parse_material(files: Files) -> Material:
+def parse_docs_inputs(files: Files) -> DocsInputs:
     """Parse the docs material of a project. Raises `Faults`."""
     faults: list[Fault] = []
     pages: dict[str, str] = {}
@@ -177,7 +177,7 @@ def parse_material(files: Files) -> Material:
     faults.extend(_find_page_faults(pages, files.root))
     if faults:
         raise Faults(faults)
-    return Material(pages, releases, requirements, files.root)
+    return DocsInputs(pages, releases, requirements, files.root)
 
 
 def parse_index(content: bytes | None, at: str) -> Index:

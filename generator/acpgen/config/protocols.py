@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from acpgen import config, resources
-from acpgen.config.docs_inputs import INDEX, RELEASES, RESERVED, is_material
+from acpgen.config.docs_inputs import INDEX, RELEASES, RESERVED, is_docs_input
 from acpgen.errors import Fault, Faults, suggest_name
 from acpgen.input.faults import NOT_FOUND, UNKNOWN_NAME
 
@@ -58,7 +58,7 @@ def list_names() -> Iterator[str]:
     for folder in list_folders():
         for path in sorted(folder.rglob("*.json")):
             name = path.parent.relative_to(folder).as_posix()
-            if name != "." and not is_material(f"{name}/"):
+            if name != "." and not is_docs_input(f"{name}/"):
                 names_[name] = None
     return iter(names_)
 

@@ -1,4 +1,7 @@
-"""Reports of all commands: one model, and one writer for each format."""
+"""Reports of all commands: one model, and one writer for each format.
+
+In: a report, and the destinations that a user names. Out: the text of each. `model` is what a report holds, `outputs` reads destinations.
+"""
 
 from __future__ import annotations
 

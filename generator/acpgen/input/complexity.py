@@ -12,11 +12,11 @@ from itertools import chain
 from typing import Any, Final
 
 from acpgen.errors import Faults
-from acpgen.input.faults import TOO_LONG_CHAIN, TOO_MANY_WAYS
+from acpgen.input.faults import TOO_LONG_CHAIN, TOO_MANY_PATHS
 from acpgen.input.walk import Schema, find_cycles, is_array, is_object
 from acpgen.pointers import read_reference
 
-MOST_WAYS: Final = 50_000
+MOST_PATHS: Final = 50_000
 """Far above real schemas: the largest protocols need a few hundred."""
 
 LONGEST_CHAIN: Final = 150
@@ -27,11 +27,11 @@ _SINGLE: Final = ("if", "then", "else", "not")
 _UNEVALUATED: Final = frozenset({"unevaluatedProperties", "unevaluatedItems"})
 
 
-def require_few_ways(definitions: Mapping[str, Schema], origins: Mapping[str, str]) -> None:
+def require_few_paths(definitions: Mapping[str, Schema], origins: Mapping[str, str]) -> None:
     """Raise `Faults` for the first definition, leaves first, that has too many evaluation paths."""
     for name, count in count_paths(definitions).items():
-        if count > MOST_WAYS:
-            raise Faults([TOO_MANY_WAYS(at=origins.get(name, name), limit=MOST_WAYS)])
+        if count > MOST_PATHS:
+            raise Faults([TOO_MANY_PATHS(at=origins.get(name, name), limit=MOST_PATHS)])
 
 
 def require_short_chains(definitions: Mapping[str, Schema], origins: Mapping[str, str]) -> None:

@@ -38,10 +38,8 @@ LONGEST_TRIED: Final = 2_000
 """The maximum number of characters of a pattern with look-around or back references: backtracking takes time per group."""
 
 
-_MOST_WAYS: Final = 100
+_MOST_MATCHES: Final = 100
 """The maximum number of ways to match one text."""
-_MOST_REPEATED: Final = 20
-"""The maximum count of a repetition whose part matches a text in several ways."""
 
 
 class Expression(Struct, frozen=True):
@@ -151,12 +149,12 @@ def translate_to_python(pattern: str) -> str | None:
     except UnsupportedPattern:
         return None
     endless = sum(isinstance(each, Repeat) and each.high is None for each in walk(node))
-    if _count_ways(node) > _MOST_WAYS or endless > (1 if _begins(node) else 0):
+    if _count_matches(node) > _MOST_MATCHES or endless > (1 if _begins(node) else 0):
         return None
     return f"(?a){translation}" if any(isinstance(each, Boundary) for each in walk(node)) else translation
 
 
-def _count_ways(node: Node) -> float:
+def _count_matches(node: Node) -> float:
     """The number of ways to match one text, not counting where a single endless repetition of a character class ends."""
     match node:
         case Chars() | Edge() | Boundary():
@@ -164,19 +162,21 @@ def _count_ways(node: Node) -> float:
         case Ahead() | Behind() | BackReference():
             return inf
         case Group(part=part):
-            return _count_ways(part)
+            return _count_matches(part)
         case Sequence(parts=parts):
             count = 1.0
             for part in parts:
-                count *= _count_ways(part)
+                count *= _count_matches(part)
             return count
         case Choice(parts=parts):
-            return sum(map(_count_ways, parts))
+            return sum(map(_count_matches, parts))
         case Repeat(part=part, low=low, high=high):
-            ways = _count_ways(part)
+            count_of_part = _count_matches(part)
             if high is None:
                 return 1 if isinstance(_unwrap(part), Chars) else inf
-            return inf if ways > 1 and high > _MOST_REPEATED else (high - low + 1) * ways**high
+            return (high - low + 1) * min(count_of_part, _MOST_MATCHES + 1) ** min(
+                high, _MOST_MATCHES
+            )  # within the range of floats
         case _:
             assert_never(node)
 

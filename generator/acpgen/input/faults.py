@@ -73,8 +73,8 @@ TOO_DEEP = FaultKind(
     "this is nested more than {limit} levels deep.",
     "Move inner parts to '$defs' and refer to them.",
 )
-TOO_MANY_WAYS = FaultKind(
-    "too-many-ways",
+TOO_MANY_PATHS = FaultKind(
+    "too-many-paths",
     "this has more than {limit} evaluation paths, because references lead to the same definitions again and "
     "again; so its examples and messages are not judged.",
     "Refer to each definition once.",

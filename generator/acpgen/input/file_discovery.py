@@ -32,7 +32,7 @@ def resolve_path(path: str, location: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(location)))
 
 
-def find_siblings(name: str, content: bytes, limit: int, read: Reader) -> tuple[tuple[str, str, bytes], ...]:
+def discover_files(name: str, content: bytes, limit: int, read: Reader) -> tuple[tuple[str, str, bytes], ...]:
     """URI, path and bytes of each file that the references of one file reach, sorted by path. All of them have at most `limit` bytes."""
     contents = {name: content}
     room = limit - len(content)

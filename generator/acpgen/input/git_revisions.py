@@ -28,15 +28,12 @@ from acpgen.input.faults import (
     SHALLOW_CLONE,
     TOO_LARGE,
 )
-from acpgen.input.file_discovery import find_siblings
+from acpgen.input.file_discovery import discover_files
 from acpgen.input.load import LARGEST, Source, parse_strict
 from acpgen.input.overlay import extend_files
 
 if TYPE_CHECKING:
     import subprocess
-
-MOST_MOVES: Final = 50
-"""The maximum number of renames through which a schema is followed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +201,7 @@ def log(place: Location, beside: Sequence[str] = ()) -> Log:
             whole = _list_commits(tip, path, *beside)
             section = whole[: [each.identity for each in whole].index(section[-1].identity) + 1]
         commits += section
-        if not section or not section[-1].parents or len(moves) == MOST_MOVES:
+        if not section or not section[-1].parents:
             break
         oldest = section[-1]
         former = _find_former_path(oldest, path)
@@ -297,7 +294,7 @@ class Contents:
         folder, _, name = place.path.rpartition("/")
         content = self._read(blobs, label)[place.path]
         read_below = partial(self._read_below, replace(place, path=folder), label)
-        return folder, ((name, content),), find_siblings(name, content, LARGEST, read_below)
+        return folder, ((name, content),), discover_files(name, content, LARGEST, read_below)
 
     def _read_below(self, folder: Location, label: str, path: str, room: int) -> bytes | None:
         """Read a file below a folder of a commit; `None` if there is none."""

@@ -39,7 +39,7 @@ from acpgen.input.faults import (
     WRONG_ENCODING,
     YAML_GIVEN,
 )
-from acpgen.input.file_discovery import find_siblings, make_address
+from acpgen.input.file_discovery import discover_files, make_address
 from acpgen.input.numbers import dumps, number, with_decimals
 from acpgen.input.overlay import Written, extend_files
 from acpgen.input.positions import DEEPEST, JsonProblem, find_problems, locate_offset
@@ -141,7 +141,7 @@ class Source:
             if not self.taken[file].own or (mark and not is_own):
                 return f"{self.taken[file].at}#{write_plain_pointer(*keys)}" if mark else self.taken[file].at
             path = file + mark + write_plain_pointer(*keys)
-        is_own = any(file == each for each, _ in (*self.files, *self.siblings))
+        is_own = any(file == each for each, _ in (*self.files, *self.discovered_files))
         is_beside = any(file == each for _, each, _ in self.references) or find_meta_schema(file) is not None
         if not self.root or (is_beside and not is_own):
             return path
@@ -163,7 +163,7 @@ class Source:
         return posixpath.normpath(posixpath.join(self.name, posixpath.relpath(folders.pop(), self.root or ".")))
 
     @property
-    def siblings(self) -> tuple[tuple[str, bytes], ...]:
+    def discovered_files(self) -> tuple[tuple[str, bytes], ...]:
         """Path and bytes of the files beside a single schema file that it refers to."""
         return tuple((path, content) for uri, path, content in self.references if uri == make_address(path))
 
@@ -188,7 +188,7 @@ def read(source: Path, *, name: str | None = None, references: References = NO_R
     else:
         folder, content, own = source.parent, read_bytes(source, LARGEST), source.stem
         files = ((source.name, content),)
-        beside = find_siblings(source.name, content, LARGEST, partial(_read_below, folder))
+        beside = discover_files(source.name, content, LARGEST, partial(_read_below, folder))
     whole, parts_by_path = extend_files(
         files, display_path(folder), lambda other: read_folder(folder / other), parse_strict
     )

@@ -49,7 +49,7 @@ class Resource(Struct, frozen=True):
     draft: Draft
 
 
-class Addresses:
+class ReferenceResolver:
     """The URIs and anchors of documents. `documents` maps URIs to documents, in which meta-schemas are looked up."""
 
     def __init__(self, documents: Mapping[str, Any]) -> None:

@@ -20,7 +20,7 @@ _MIB: Final = 1 << 20
 
 
 @dataclass(slots=True)
-class Effort:
+class _Budget:
     """The remaining steps, the total, and the place that is worked on."""
 
     left: int
@@ -28,8 +28,8 @@ class Effort:
     at: str
 
 
-_UNDER_WAY: Final[ContextVar[Effort | None]] = ContextVar("effort", default=None)
-_ACCOUNT: Final[ContextVar[dict[tuple[str, int], Effort] | None]] = ContextVar("account", default=None)
+_UNDER_WAY: Final[ContextVar[_Budget | None]] = ContextVar("budget", default=None)
+_ACCOUNT: Final[ContextVar[dict[tuple[str, int], _Budget] | None]] = ContextVar("account", default=None)
 
 
 @contextmanager
@@ -54,9 +54,9 @@ def limit_steps(at: str, size: int) -> Generator[None]:
         return
     steps = STEPS * (1 + size // _MIB)
     opened = _ACCOUNT.get()
-    effort = Effort(steps, steps, at) if opened is None else opened.setdefault((at, size), Effort(steps, steps, at))
-    effort.at = at
-    token = _UNDER_WAY.set(effort)
+    budget = _Budget(steps, steps, at) if opened is None else opened.setdefault((at, size), _Budget(steps, steps, at))
+    budget.at = at
+    token = _UNDER_WAY.set(budget)
     try:
         yield
     except RecursionError:
@@ -71,25 +71,25 @@ def limit_steps(at: str, size: int) -> Generator[None]:
 
 def spend(steps: int = 1) -> None:
     """Count steps. Raises `Faults` if none are left."""
-    effort = _UNDER_WAY.get()
-    if effort is not None:
-        effort.left -= steps
-        if effort.left < 0:
+    budget = _UNDER_WAY.get()
+    if budget is not None:
+        budget.left -= steps
+        if budget.left < 0:
             from acpgen.errors import Faults
             from acpgen.input.faults import TOO_MUCH_WORK
 
-            effort.left = effort.steps // 100  # for what tells of the fault
-            raise Faults([TOO_MUCH_WORK(at=effort.at, limit=effort.steps)])
+            budget.left = budget.steps // 100  # for what tells of the fault
+            raise Faults([TOO_MUCH_WORK(at=budget.at, limit=budget.steps)])
 
 
 def set_place(at: str) -> None:
     """Set the place that the following steps are for."""
-    effort = _UNDER_WAY.get()
-    if effort is not None:
-        effort.at = at
+    budget = _UNDER_WAY.get()
+    if budget is not None:
+        budget.at = at
 
 
 def count_steps() -> int:
     """The number of steps taken so far."""
-    effort = _UNDER_WAY.get()
-    return 0 if effort is None else effort.steps - effort.left
+    budget = _UNDER_WAY.get()
+    return 0 if budget is None else budget.steps - budget.left

@@ -1,6 +1,7 @@
 """The checks of `acpgen lint` on schema files: the dialect, the meta-schema and the house rules.
 
-A rule is one function from a `Subject` to remarks. Its name with dashes is its public id, its docstring its documentation.
+In: schema files. Out: remarks with their places. A rule is one function from a `Subject` to remarks. Its name with dashes is its
+public id, its docstring its documentation.
 """
 
 from __future__ import annotations

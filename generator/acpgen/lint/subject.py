@@ -13,7 +13,7 @@ from acpgen.bundle.collect import Collected, collect
 from acpgen.errors import Fault, Faults
 from acpgen.input.drafts import MODERN
 from acpgen.input.load import Document, Documents, Source
-from acpgen.input.reference_resolution import Addresses, SchemaPlace
+from acpgen.input.reference_resolution import ReferenceResolver, SchemaPlace
 from acpgen.input.schema_nodes import Node, Schemas
 from acpgen.input.tagged_unions import Tagged, find_branches, is_null, recognise
 from acpgen.input.walk import Schema, is_object, list_children
@@ -155,8 +155,8 @@ class Subject:
         return self.by_place.get(targets[0].at) if len(targets) == 1 else None
 
     @cached_property
-    def _addresses(self) -> Addresses:
-        addresses = Addresses(self.found.reference_values)
+    def _addresses(self) -> ReferenceResolver:
+        addresses = ReferenceResolver(self.found.reference_values)
         for node in self.nodes:
             if not node.parts:
                 addresses.admit(node.file, node.schema)

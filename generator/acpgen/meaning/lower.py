@@ -19,7 +19,7 @@ from acpgen.meaning.definition_order import references
 from acpgen.meaning.discriminators import find_discriminators
 from acpgen.meaning.faults import NOTHING_DEFINED, NOTHING_LISTED, UNKNOWN_LENIENCY
 from acpgen.meaning.methods import find_methods
-from acpgen.meaning.subsumption import find_base, find_body, find_narrowest, implies, is_record, meet, names_fields
+from acpgen.meaning.subsumption import find_base, find_body, find_narrowest, implies, intersect, is_record, names_fields
 from acpgen.meaning.types import Notes, lower_extra, lower_type, read_kind
 from acpgen.methods.profile import KINDS
 
@@ -336,7 +336,7 @@ class _Lowering:
         narrowest_index = find_narrowest(nodes)
         node, first = nodes[narrowest_index], nodes[0]
         not_implied = [other.at for other in nodes if not implies(node, other)]
-        met = meet([node, *(other for other in nodes if other is not node)]) if not_implied else None
+        met = intersect([node, *(other for other in nodes if other is not node)]) if not_implied else None
         if met is None:
             self.notes.unenforced.extend(not_implied)
         else:
@@ -408,7 +408,7 @@ def _take_first_sentence(text: Any) -> str:
 def _fold_constants(node: Node) -> Node:
     """A schema with `enum` and other assertions as the constants that satisfy them; other schemas unchanged."""
     is_list = "enum" in node.says and "const" not in node.says and not node.demands <= {"enum", "type"}
-    met = meet([node]) if is_list else None
+    met = intersect([node]) if is_list else None
     return node.make({**select_annotations(node.says), **met.says}) if met is not None and met.says else node
 
 

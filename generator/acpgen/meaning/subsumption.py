@@ -215,16 +215,16 @@ MOST_BRANCHES: Final = 64
 """The maximum number of branches of a product of unions."""
 
 
-def meet(nodes: list[Node]) -> Node | None:
+def intersect(nodes: list[Node]) -> Node | None:
     """The intersection of several schemas; `None` if it cannot be written as a schema that has a type.
 
     Scalars and arrays are merged; a union becomes a union of its branches, each combined with all sibling assertions.
     """
-    meeting = _Meeting()
-    return meeting.build(nodes[0]) if all(map(meeting.add, nodes)) else None
+    intersection = _Intersection()
+    return intersection.build(nodes[0]) if all(map(intersection.add, nodes)) else None
 
 
-class _Meeting:
+class _Intersection:
     """The schemas added so far: merged keywords, and unions whose branches each need to be combined with the rest."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from acpgen.input.tagged_unions import is_of_type, list_values
 from acpgen.input.walk import ASSERTIONS, BY_KIND, is_object
 from acpgen.meaning.definition_order import list_references
 from acpgen.meaning.limits import OF_NUMBERS
-from acpgen.meaning.subsumption import add_owner_type, are_apart, find_narrowest, implies, is_idle, is_within, meet
+from acpgen.meaning.subsumption import add_owner_type, are_apart, find_narrowest, implies, intersect, is_idle, is_within
 
 
 @dataclass
@@ -57,7 +57,7 @@ def lower_type(notes: Notes, node: Node, *, is_definition: bool = False) -> ir.T
     if not node.kinds:
         return ir.Nothing()
     if "const" in node.says or "enum" in node.says:
-        if node.demands - _OF_CONSTANTS and (met := meet([node])) is not None:
+        if node.demands - _OF_CONSTANTS and (met := intersect([node])) is not None:
             return lower_type(notes, met, is_definition=is_definition)
         notes.leave(node, {"const", "enum", "type"}, node.kinds)
         return _lower_constants(notes, node)
@@ -68,7 +68,10 @@ def lower_type(notes: Notes, node: Node, *, is_definition: bool = False) -> ir.T
         own,
     ]
     narrowest_index = find_narrowest(candidates)
-    if not all(implies(candidates[narrowest_index], one) for one in candidates) and (met := meet([node])) is not None:
+    if (
+        not all(implies(candidates[narrowest_index], one) for one in candidates)
+        and (met := intersect([node])) is not None
+    ):
         return lower_type(notes, met, is_definition=is_definition)
     for index, candidate in enumerate(candidates[:-1]):
         if index != narrowest_index and not implies(candidates[narrowest_index], candidate):

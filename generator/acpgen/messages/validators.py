@@ -12,7 +12,7 @@ from acpgen import config, embedded
 from acpgen.config import protocols
 from acpgen.errors import Faults, suggest_name
 from acpgen.files.cache import NO_CACHE, Cache, find_user_cache
-from acpgen.input.complexity import require_few_ways
+from acpgen.input.complexity import require_few_paths
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.load import NO_REFERENCES, Documents, References, load
 from acpgen.input.numbers import with_decimals
@@ -60,7 +60,7 @@ def make_strict(protocol: ir.Protocol, bundle: Bundle) -> Strict:
         reason = "its messages have the frames of the Debug Adapter Protocol"
         remedy = "Judge values by the schema: messages of other frames than JSON-RPC's are not read"
         raise Faults([UNSUPPORTED(at=protocol.name, subject="the verdict on messages", reason=reason, remedy=remedy)])
-    require_few_ways(bundle.definitions, bundle.origins)
+    require_few_paths(bundle.definitions, bundle.origins)
     schema = with_decimals({**bundle.schema, "x-protocol": make_protocol_row(protocol, bundle)})
     rows = [embedded.contract.Method(**make_method_row(method)) for method in protocol.methods]
     return embedded.strict.Strict(rows, embedded.module_registry.SchemaModule("", lambda: schema))

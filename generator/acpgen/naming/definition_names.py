@@ -26,8 +26,8 @@ from acpgen.pointers import read_reference, write_reference
 Kind: TypeAlias = Literal["member", "inner", "place", "root"]
 
 
-class Claim(Struct, frozen=True):
-    """A claim to a name: by a definition (`member`), one in a group or inside another definition (`inner`), a place that a reference
+class NameRequest(Struct, frozen=True):
+    """A request for a name: by a definition (`member`), one in a group or inside another definition (`inner`), a place that a reference
     leads to, or a root; with its place, the preferred name, and whether the user chose it.
     """
 
@@ -40,16 +40,16 @@ class Claim(Struct, frozen=True):
 
 @dataclass(slots=True)
 class Settled:
-    """The name of each claim by its key; `first` maps a claim to the one it was merged with; `taken` are names chosen twice."""
+    """The name of each request by its key; `first` maps a request to the one it was merged with; `taken` are names chosen twice."""
 
     names: dict[str, str] = field(default_factory=dict[str, str])
     first: dict[str, str] = field(default_factory=dict[str, str])
     taken: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
 
-def settle(claims: Mapping[str, Claim], definitions: Mapping[str, Schema]) -> Settled:
-    """Name all claims. The definitions have the same keys, and refer to each other by them (`#/$defs/key`)."""
-    work = _Settling(claims, definitions)
+def settle(requests: Mapping[str, NameRequest], definitions: Mapping[str, Schema]) -> Settled:
+    """Name all requests. The definitions have the same keys, and refer to each other by them (`#/$defs/key`)."""
+    work = _Settling(requests, definitions)
     work.run()
     return work.settled
 
@@ -71,47 +71,47 @@ def rename_references(schema: Any, settled: Settled) -> None:
 
 
 class _Settling:
-    def __init__(self, claims: Mapping[str, Claim], definitions: Mapping[str, Schema]) -> None:
-        self.claims = claims
+    def __init__(self, requests: Mapping[str, NameRequest], definitions: Mapping[str, Schema]) -> None:
+        self.requests = requests
         self.definitions = definitions
-        self.order = sorted(claims, key=self._locate)
+        self.order = sorted(requests, key=self._locate)
         self.settled = Settled()
         self.taken: dict[str, str] = {}
 
     def run(self) -> None:
         self._take_chosen_names()
-        self._name_by_keys(self._merge(self._list_claims("member"), self._get_last_key))
-        inner = self._merge(self._list_claims("inner"), self._get_last_key)
+        self._name_by_keys(self._merge(self._list_requests("member"), self._get_last_key))
+        inner = self._merge(self._list_requests("inner"), self._get_last_key)
         for key, name in _name_inner_definitions(
-            {key: self.claims[key].parts for key in inner}, set(self.taken)
+            {key: self.requests[key].parts for key in inner}, set(self.taken)
         ).items():
             self._take(key, [name])
-        for key in self._list_claims("place"):
-            claim = self.claims[key]
-            self._take(key, [claim.wanted, f"{_get_stem(claim.path)}{claim.wanted}"])
-        self._name_roots(self._merge(self._list_claims("root"), self._get_wanted_name))
+        for key in self._list_requests("place"):
+            request = self.requests[key]
+            self._take(key, [request.wanted, f"{_get_stem(request.path)}{request.wanted}"])
+        self._name_roots(self._merge(self._list_requests("root"), self._get_wanted_name))
         for key, first in self.settled.first.items():
             self.settled.names[key] = self.settled.names[first]
 
-    def _list_claims(self, kind: Kind) -> list[str]:
-        """The claims of a kind without a chosen name."""
-        return [key for key in self.order if self.claims[key].kind == kind and not self.claims[key].is_chosen]
+    def _list_requests(self, kind: Kind) -> list[str]:
+        """The requests of a kind without a chosen name."""
+        return [key for key in self.order if self.requests[key].kind == kind and not self.requests[key].is_chosen]
 
     def _locate(self, key: str) -> tuple[object, ...]:
-        claim = self.claims[key]
-        steps = ((int(part), "") if part.isdecimal() else (-1, part) for part in claim.parts)
-        return (len(claim.parts), claim.path, *steps)
+        request = self.requests[key]
+        steps = ((int(part), "") if part.isdecimal() else (-1, part) for part in request.parts)
+        return (len(request.parts), request.path, *steps)
 
     def _get_wanted_name(self, key: str) -> str:
-        return class_name(self.claims[key].wanted)
+        return class_name(self.requests[key].wanted)
 
     def _get_last_key(self, key: str) -> str:
-        return self.claims[key].parts[-1]
+        return self.requests[key].parts[-1]
 
     def _take_chosen_names(self) -> None:
         """Assign the names that the user chose; two things with the same name must have the same assertions."""
-        for key in (key for key in self.order if self.claims[key].is_chosen):
-            name = self.claims[key].wanted
+        for key in (key for key in self.order if self.requests[key].is_chosen):
+            name = self.requests[key].wanted
             other = self.taken.setdefault(class_name(name), key)
             if other == key:
                 self.settled.names[key] = name
@@ -127,8 +127,8 @@ class _Settling:
         for key in distinct_keys:
             name = self._get_last_key(key)
             other = self.taken.get(class_name(name))
-            if other is not None and self.claims[other].wanted == name:
-                if self.claims[other].path == self.claims[key].path:
+            if other is not None and self.requests[other].wanted == name:
+                if self.requests[other].path == self.requests[key].path:
                     self.settled.taken.append((key, other))
                     self.settled.names[key] = name
                 elif count[name] == 1:
@@ -142,13 +142,13 @@ class _Settling:
 
     def _separate(self, keys: Sequence[str], name: str) -> None:
         """Name definitions with the same key in several files, or under both keywords of one file."""
-        labels = _make_labels(sorted({self.claims[key].path for key in keys}))
+        labels = _make_labels(sorted({self.requests[key].path for key in keys}))
         first: set[str] = set()
         for key in keys:
-            claim = self.claims[key]
-            word = "" if len(keys) > 1 and len(labels) == 1 else labels[claim.path]
-            keyword = class_name(claim.parts[0].strip("$")) if claim.path in first and claim.parts else ""
-            first.add(claim.path)
+            request = self.requests[key]
+            word = "" if len(keys) > 1 and len(labels) == 1 else labels[request.path]
+            keyword = class_name(request.parts[0].strip("$")) if request.path in first and request.parts else ""
+            first.add(request.path)
             self._take(key, [f"{keyword}{_prefix_name(word, class_name(name))}" if word or keyword else name])
 
     def _name_roots(self, keys: Sequence[str]) -> None:
@@ -158,10 +158,12 @@ class _Settling:
             if len(rivals) > 1:
                 self._separate(rivals, name)
             else:
-                self._take(rivals[0], [name, f"{name}Root", _prefix_name(_get_stem(self.claims[rivals[0]].path), name)])
+                self._take(
+                    rivals[0], [name, f"{name}Root", _prefix_name(_get_stem(self.requests[rivals[0]].path), name)]
+                )
 
     def _take(self, key: str, candidates: Sequence[str]) -> None:
-        """Assign the first of these names that is free to a claim."""
+        """Assign the first of these names that is free to a request."""
         names = chain(candidates, number_names(candidates[0]))
         name = next(name for name in names if class_name(name) not in self.taken)
         self.taken[class_name(name)] = key
@@ -180,7 +182,7 @@ class _Settling:
             for key in sorted(group, key=lambda key: referents[key] is not None):
                 alike = [other for other in distinct_keys if referents[key] == other]
                 if not alike:
-                    others = (other for other in distinct_keys if self.claims[other].path != self.claims[key].path)
+                    others = (other for other in distinct_keys if self.requests[other].path != self.requests[key].path)
                     alike = [*islice((other for other in others if self._is_same(key, other)), 1)]
                 distinct_keys += [] if alike else [key]
                 self.settled.first.update({key: alike[0]} if alike else {})
@@ -189,7 +191,7 @@ class _Settling:
     def _stands_for(self, key: str, group: Sequence[str]) -> str | None:
         """The member of a group that a definition merely refers to; `None` if there is none."""
         other = find_lone_reference(self.definitions[key])
-        if other is None or other not in group or self.claims[key].path == self.claims[other].path:
+        if other is None or other not in group or self.requests[key].path == self.requests[other].path:
             return None
         is_plain = not any(word.startswith("x-") for word in self.definitions[key])
         return other if is_plain and find_lone_reference(self.definitions[other]) not in group else None
@@ -225,7 +227,7 @@ class _Settling:
 
     def _is_alike(self, key: str, other: str) -> bool:
         """Whether two definitions have the same last key and the same preferred name."""
-        one, two = self.claims[key], self.claims[other]
+        one, two = self.requests[key], self.requests[other]
         return one.parts[-1:] == two.parts[-1:] and one.wanted == two.wanted
 
 

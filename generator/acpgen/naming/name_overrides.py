@@ -30,7 +30,7 @@ _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 _QUOTED: Final = re.compile(r'\[("(?:[^"\\]|\\.)*")\]')
 
 
-class ChosenNames:
+class NameOverrides:
     """The entries, and which of them were used. Raises `Faults` for an invalid name."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
@@ -133,7 +133,7 @@ class NamedPlaces:
     `variants` the entry that names it by that tag, and `keyed` are the branches whose tag is the only key of an object.
     """
 
-    names: ChosenNames
+    names: NameOverrides
     files: Mapping[str, Any]
     named_at: dict[str, str]
     may_count: bool

@@ -24,7 +24,7 @@ MOST_WORDS: Final = 3
 """The maximum number of fields, constants or members listed in a name."""
 
 
-def make_labels(branches: Sequence[Node], union: Tagged | None) -> list[str]:
+def make_branch_words(branches: Sequence[Node], union: Tagged | None) -> list[str]:
     """A word for each branch, all distinct (empty for null). `union` is the tagged union of the branches, if any."""
     tags = find_constants(branches) if union is None else union.first_tags
     keys = _find_keys(branches)

@@ -1,6 +1,7 @@
 """Generate documents about several versions or protocols and their history: docs that link to their counterparts, changelogs, guides.
 
-This is the only stage that calls targets and the compatibility check. `site` builds the pages that it generates.
+In: versions, each an IR and a bundle, and the material of a project. Out: pages. This is the only stage that calls targets and the
+compatibility check. `site` builds the pages that it generates.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from acpgen.config.docs_inputs import NONE, Material
+from acpgen.config.docs_inputs import NONE, DocsInputs
 from acpgen.errors import Fault, Faults
 from acpgen.files.cache import NO_CACHE, Cache
 from acpgen.publish import (
@@ -35,6 +36,7 @@ from acpgen.publish.versions import Version, find_extended, find_page_paths, fin
 from acpgen.targets import docs
 from acpgen.targets.docs.page_notes import Origins
 from acpgen.targets.docs.page_paths import WHOLE
+from acpgen.targets.docs.templates import lay_out
 from acpgen.targets.docs.version_docs import VersionDocs
 from acpgen.targets.python import construct
 from acpgen.targets.python.construct import Constructor
@@ -52,7 +54,7 @@ _BETWEEN: Final = "Between versions"
 
 def make_pages(
     every: Sequence[Version],
-    material: Material = NONE,
+    material: DocsInputs = NONE,
     *,
     for_site: bool = False,
     python: reference.Library = reference.NOTHING,
@@ -215,12 +217,15 @@ def _make_guide(old: Version, new: Version, title: str, cache: Cache) -> list[Pa
 def _write_rules(*, for_site: bool) -> list[Page]:
     """The pages about rules that are the same for every project; a page for each compatibility rule only with `for_site`."""
     from acpgen.compat import catalogue
+    from acpgen.input.dialect import describe_expected_value, read_keywords
 
     group = ("Rules", "Compatibility rules")
     about = "How versions are compared: the compatibility rules"
     every = Page(RULES, catalogue.as_markdown(linked=for_site), (*group, "All rules"), about=about)
+    text = lay_out("dialect", keywords=read_keywords(), expect=describe_expected_value)
+    dialect = Page("dialect.md", text, ("Rules", "Keywords of the dialect"), about="What acpgen adds to JSON Schema")
     lint = Page(lint_rules.PAGE, lint_rules.write_page(), ("Rules", "Lint rules"), about="The rules of lint")
     each = [
         Page(rule.page, catalogue.write_page(rule), (*group, rule.id)) for rule in catalogue.list_rules() if for_site
     ]
-    return [lint, every, *each]
+    return [dialect, lint, every, *each]

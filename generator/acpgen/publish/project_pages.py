@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import unquote
 
-from acpgen.config.docs_inputs import PAGES, Material, read_title
+from acpgen.config.docs_inputs import PAGES, DocsInputs, read_title
 from acpgen.config.faults import BAD_MATERIAL
 from acpgen.diagnostics.markup import Markdown
 from acpgen.errors import Fault, Faults
@@ -22,7 +22,7 @@ _LINK: Final = re.compile(r"\]\(\s*<?([^)\s>]+)")
 _FOREIGN: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 
 
-def read_project_pages(material: Material, generated_paths: Collection[str]) -> list[Page]:
+def read_project_pages(material: DocsInputs, generated_paths: Collection[str]) -> list[Page]:
     """Read the pages of the project, except the home page.
 
     The pages of a folder are grouped under its name: its index page first, the others in the order in which the index links to them.
@@ -51,7 +51,7 @@ def read_project_pages(material: Material, generated_paths: Collection[str]) -> 
     return sorted(pages, key=order)
 
 
-def _make_page(material: Material, path: str) -> Page:
+def _make_page(material: DocsInputs, path: str) -> Page:
     text = material.pages[path]
     folder, _, name = path.rpartition("/")
     heading = read_title(text) or path
@@ -60,7 +60,7 @@ def _make_page(material: Material, path: str) -> Page:
     return Page(path, f"{text.strip()}\n", place, about=heading, source=_find_source(material, path))
 
 
-def add_home_page(material: Material, pages: Sequence[Page], versions: Sequence[Mapping[str, Any]]) -> list[Page]:
+def add_home_page(material: DocsInputs, pages: Sequence[Page], versions: Sequence[Mapping[str, Any]]) -> list[Page]:
     """Add the home page before these pages and the list for machines after them.
 
     Raises `Faults` for links in pages of the project that lead to no page.
@@ -81,12 +81,12 @@ def add_home_page(material: Material, pages: Sequence[Page], versions: Sequence[
     return every
 
 
-def _find_linked_pages(material: Material, path: str) -> list[str]:
+def _find_linked_pages(material: DocsInputs, path: str) -> list[str]:
     """The path of a page followed by the paths that it links to, in the order of the links."""
     return [path, *(_resolve_link(path, link) for link in _find_links(material.pages.get(path, "")))]
 
 
-def _find_dangling_links(material: Material, path: str, paths: Collection[str]) -> Iterator[Fault]:
+def _find_dangling_links(material: DocsInputs, path: str, paths: Collection[str]) -> Iterator[Fault]:
     for link in _find_links(material.pages[path]):
         page = link.partition("#")[0]
         if page and not _FOREIGN.match(link) and _resolve_link(path, link) not in paths:
@@ -107,5 +107,5 @@ def _resolve_link(path: str, link: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(link.partition("#")[0])))
 
 
-def _find_source(material: Material, path: str) -> str:
+def _find_source(material: DocsInputs, path: str) -> str:
     return f"{material.root}/{PAGES}/{path}".lstrip("/")

@@ -22,7 +22,7 @@ from msgspec import Meta, Struct
 from acpgen.adopt import layout
 from acpgen.compat.findings import SEVERITIES, Reach, Severity
 from acpgen.compat.rules import VERSION
-from acpgen.config.docs_inputs import RELEASES, VERDICTS, Files, Material, Release, Releases, parse_material
+from acpgen.config.docs_inputs import RELEASES, VERDICTS, DocsInputs, Files, Release, Releases, parse_docs_inputs
 from acpgen.config.faults import BAD_MATERIAL
 from acpgen.errors import Fault, Faults
 from acpgen.files import Change, Tree, is_behind_link
@@ -156,7 +156,7 @@ def _find_type(at: str) -> str:
 # --- completing ------------------------------------------------------------------------------------------------------
 
 
-def read_histories(versions: Sequence[Version], material: Material) -> Mapping[str, History]:
+def read_histories(versions: Sequence[Version], material: DocsInputs) -> Mapping[str, History]:
     """Read the history of each protocol that has releases, and of each family of versions that has. Raises `Faults`."""
     histories: dict[str, History] = {}
     faults: list[Fault] = []
@@ -206,7 +206,7 @@ def evaluate(releases: Releases, recomputed: int | None = None) -> tuple[Release
 
 def complete(files: Files, seed: bytes = b"") -> Files:
     """Add missing verdicts to the material. With a seed, also recompute one existing verdict, chosen by the seed. Raises `Faults`."""
-    releases = parse_material(files).releases
+    releases = parse_docs_inputs(files).releases
     recomputed: tuple[str, int] | None = None
     if seed:
         pairs = [(name, number) for name, each in releases.items() for number in range(1, len(each.releases))]

@@ -1,7 +1,7 @@
 """Many recordings at once: a verdict for each, computed anywhere, and one summary, merged in any order.
 
-`judge` is a function of a recording and a standard; its arguments and results are small and can be pickled. `summarise` takes verdicts
-and summaries, so that each worker can summarise its share.
+In: recordings and a standard. Out: verdicts and a summary. `judge` is a function of both; its arguments and results are small and can
+be pickled. `summarise` takes verdicts and summaries, so that each worker can summarise its share.
 """
 
 from acpgen.recordings.criteria import Standard

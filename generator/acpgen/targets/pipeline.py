@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from acpgen.methods.profile import Profile
     from acpgen.targets.interface import Settings
 
-Made: TypeAlias = "Mapping[str, Files]"
+FilesByTarget: TypeAlias = "Mapping[str, Files]"
 """The files of each target, by its name."""
 
 
@@ -27,7 +27,7 @@ def generate(
     names: Mapping[str, str] = NO_NAMES,
     keep_unknown: bool = False,
     methods: Profile | None = None,
-) -> Made:
+) -> FilesByTarget:
     """Generate the files of each target from a protocol: text by path, by the name of the target.
 
     `targets` are names, with settings where one needs them (`{"python": Settings(package="acme.v1")}`). `names` maps places in the

@@ -97,7 +97,7 @@ def from_releases(protocol: str, options: HistoryOptions, methods: Profile | Non
     folder = protocols.with_releases(protocol)
     if folder is None:
         return None
-    release_index = docs_inputs.parse_material(docs_inputs.read(folder, [protocol])).releases.get(protocol)
+    release_index = docs_inputs.parse_docs_inputs(docs_inputs.read(folder, [protocol])).releases.get(protocol)
     if release_index is None or not release_index.releases:
         return None
     profile = methods or sources.find_configured_profile(protocol)

@@ -122,7 +122,9 @@ def make_docs(config: Config, inputs: Inputs, memory: Memory = FORGETFUL, cache:
     """Make the docs of a project, with results of an earlier run from a `cache`. Raises `Faults`."""
     versions = _understand_versions(config, inputs.sources, memory, cache)
     library = memory.compute_once("library", (inputs.python,), partial(reference.parse_modules, inputs.python))
-    material = memory.compute_once("material", (inputs.material,), partial(docs_inputs.parse_material, inputs.material))
+    material = memory.compute_once(
+        "material", (inputs.material,), partial(docs_inputs.parse_docs_inputs, inputs.material)
+    )
     pages = make_pages(versions, material, for_site=True, python=library, memory=memory, cache=cache)
     return Docs(
         map_texts(pages),

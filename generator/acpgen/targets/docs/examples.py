@@ -13,7 +13,7 @@ import jsonschema_rs
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.errors import Fault, Faults
-from acpgen.input.complexity import require_few_ways
+from acpgen.input.complexity import require_few_paths
 from acpgen.input.faults import NOT_A_SCHEMA
 from acpgen.input.numbers import dumps
 from acpgen.input.schema_validator import compile_definitions
@@ -112,7 +112,7 @@ class ExampleJudge:
     """
 
     def __init__(self, bundle: Bundle) -> None:
-        require_few_ways(bundle.definitions, bundle.origins)
+        require_few_paths(bundle.definitions, bundle.origins)
         self.bundle: Final = bundle
         self.given: Final = [
             ((name, *keys), schema)

@@ -14,7 +14,7 @@ import jsonschema_rs
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.bundle.unknown_variants import make_receiver_definitions
-from acpgen.input.complexity import count_paths, require_few_ways
+from acpgen.input.complexity import count_paths, require_few_paths
 from acpgen.input.numbers import with_decimals
 from acpgen.input.schema_validator import Validator, compile_definitions
 from acpgen.input.step_budget import spend
@@ -34,7 +34,7 @@ class Judge:
     """Validates values against the definitions of one schema, which are compiled together, once. Raises `Faults`."""
 
     def __init__(self, bundle: Bundle, protocol: ir.Protocol) -> None:
-        require_few_ways(bundle.definitions, bundle.origins)
+        require_few_paths(bundle.definitions, bundle.origins)
         self.root: Final = bundle.schema
         self._ways: Final = count_paths(bundle.definitions)
         self._tags: Final[Mapping[Path, str]] = {
