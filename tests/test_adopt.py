@@ -33,10 +33,11 @@ from acpgen.adopt import (
 from acpgen.adopt.adoption import read_upstream
 from acpgen.adopt.canonical import Canonical, read_canonical
 from acpgen.adopt.differences import find_differences
-from acpgen.adopt.facts import OURS, Parts, extract_facts, key_branches
+from acpgen.adopt.facts import OURS, Parts, extract_facts, find_conventions, key_branches
 from acpgen.adopt.faults import ADOPTION_REFUSED, NO_BASE, NOT_ADOPTABLE, UNCLEAR_PROTOCOL, UNSTABLE_PARTS
 from acpgen.adopt.layout import format_compact
 from acpgen.adopt.layout import format_document as laid_out
+from acpgen.adopt.merge import Merge
 from acpgen.config.docs_inputs import INDEX, RELEASES, VERDICTS, is_material, parse_index
 from acpgen.diagnostics.markup import write_code
 from acpgen.errors import FaultKind, Faults
@@ -704,6 +705,53 @@ def test_leniency_is_one_fact(project: Project) -> None:
     kept = project.ours("greet.json")["GreetRequest"]["properties"]["items"]
     assert [keyword for keyword in kept if keyword.startswith("x-")] == ["x-deserialize-default-on-null"]
     assert [conflict.at[-1] for conflict in adoption.conflicts] == ["items"]
+
+
+def merged(base: Json, ours: Json, theirs: Json) -> Json:
+    """Our schema with upstream's changes; nothing is in conflict."""
+    merge = Merge(find_conventions({}, {}), {})
+    result: Json = merge.merge_schema(extract_facts(base), ours, extract_facts(theirs), ())
+    assert not merge.conflicts
+    return result
+
+
+@pytest.mark.parametrize(
+    ("theirs", "result"),
+    [
+        ({"$ref": "#/$defs/New"}, {"allOf": [{"$ref": "#/$defs/New", "description": "Inside."}]}),
+        ({"allOf": [{"$ref": "#/$defs/New"}]}, {"allOf": [{"$ref": "#/$defs/New", "description": "Inside."}]}),
+        ({"type": "string"}, {"type": "string"}),
+        (
+            {"allOf": [{"$ref": "#/$defs/Old"}, {"minLength": 1}]},
+            {"allOf": [{"$ref": "#/$defs/Old"}, {"minLength": 1}]},
+        ),
+    ],
+)
+def test_a_reference_written_as_an_all_of_changes_as_any_reference(theirs: Json, result: Json) -> None:
+    ours = {"description": "Ours.", "allOf": [{"$ref": "#/$defs/Old", "description": "Inside."}]}
+    assert merged({"allOf": [{"$ref": "#/$defs/Old"}]}, ours, theirs) == {"description": "Ours.", **result}
+
+
+def test_a_branch_is_known_by_its_reference_in_either_notation() -> None:
+    def union(second: Json) -> Json:
+        first, third = {"type": "object", "allOf": [{"$ref": "#/$defs/A"}]}, {"type": "string"}
+        return {"anyOf": [first, {"type": "object", "allOf": [{"$ref": "#/$defs/B"}], **second}, third]}
+
+    ours = union({"description": "Ours."})
+    assert merged(union({}), ours, union({"minProperties": 1})) == union({"description": "Ours.", "minProperties": 1})
+
+
+@pytest.mark.parametrize("keyword", ["allOf", "prefixItems"])
+def test_a_list_of_subschemas_that_changes_keeps_our_words(keyword: str) -> None:
+    def parts(*items: Json) -> Json:
+        return {keyword: [*items]}
+
+    same, record = {"type": "string"}, {"type": "object", "properties": {"a": {"type": "string"}}}
+    ours = parts({"description": "One.", **same}, {**record, "properties": {"a": {"description": "A.", **same}}})
+    theirs = parts({**same, "minLength": 1}, record, {"type": "integer"})
+    assert merged(parts(same, record), ours, theirs) == parts(
+        {"description": "One.", **same, "minLength": 1}, ours[keyword][1], {"type": "integer"}
+    )
 
 
 def test_what_we_added_stays_and_what_we_took_out_stays_out(project: Project) -> None:
