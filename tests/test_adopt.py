@@ -1234,6 +1234,7 @@ def test_what_is_adopted_can_be_kept_as_a_release(
     project.definitions["Text"]["properties"]["lang"] = {"type": "string", "description": "Upstream's words."}
     project.file.write_text(json.dumps(project.next))
     assert command("upstream.json", "--dry-run", "--keep-as", "2.0") == 2
+    assert command("upstream.json", "--keep-as", "Index") == 2, "one file with index.json on some file systems"
     assert command("upstream.json", "--keep-as", "2.0") == 0
     assert command("upstream.json", "--keep-as", "2.0") == 0
     told = parse_index((releases / INDEX).read_bytes(), "")
