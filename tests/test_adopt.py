@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import copy
+import errno
+import io
 import json
 import shutil
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -1201,9 +1204,15 @@ def test_the_command_from_first_to_last(
     assert shown.err == "Nothing was written.\n"
     assert "  added    items.json#/$defs/Text/properties/lang\n" in shown.out
     assert files_of(project.folder) == before
+    for taken in (project.file, project.folder / "items.json", root / "pyproject.toml"):
+        assert command("upstream.json", "--dry-run", "--report", str(taken)) == 2
+        assert "must be another file than those that are read" in capsys.readouterr().err
+    assert files_of(project.folder) == before
     assert command("upstream.json", "--report", "made/report.md") == 0
     assert capsys.readouterr().err == "Written. Now run: acpgen lint, then acpgen generate\n"
-    assert "## Added" in (root / "made" / "report.md").read_text()
+    report = (root / "made" / "report.md").read_text()
+    assert "## Added" in report
+    assert "$schema" not in report, "which is no fact"
     assert files_of(project.folder) != before
     project.definitions["GreetRequest"]["properties"]["count"]["maximum"] = 20
     project.file.write_text(json.dumps(project.next))
@@ -1212,6 +1221,17 @@ def test_the_command_from_first_to_last(
     assert command("upstream.json", "--into", "q") == 2
     assert command("upstream.json", "--start") == 2
     understand(load(project.folder))
+
+
+def test_a_reader_that_leaves_changes_no_exit_code(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    class ClosedPipe(io.StringIO):
+        def write(self, *_: object) -> int:
+            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    monkeypatch.chdir(project.file.parent)
+    (project.file.parent / "pyproject.toml").write_text(PYPROJECT)
+    monkeypatch.setattr(sys, "stdout", ClosedPipe())
+    assert command("upstream.json") == 0
 
 
 def test_what_is_adopted_can_be_kept_as_a_release(

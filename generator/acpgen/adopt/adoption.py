@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from acpgen.adopt import layout
 from acpgen.adopt.canonical import Canonical, place_definitions, read_canonical
@@ -41,16 +41,15 @@ from acpgen.input.walk import Schema, is_array, is_object, list_references, list
 from acpgen.meaning.understanding import understand
 from acpgen.pointers import read_reference, write_pointer, write_reference
 
-if TYPE_CHECKING:
-    pass
-
 BASE: Final = ".upstream.json"
 """The file beside the schema that holds the merge base: the facts of the upstream revision last adopted. `load` ignores it."""
 
 _COMMENT: Final = (
     "Facts of the upstream revision that these files were last adopted from; acpgen adopt writes this file."
 )
-_HEAD: Final = ("$schema", "$comment", "$id")
+HEAD: Final = ("$schema", "$comment", "$id")
+"""The keywords at the root of a file that are no facts of the protocol."""
+
 _UNSTABLE: Final = re.compile(r"\bUNSTABLE\b")
 _LOCAL: Final = re.compile(r"#/\$defs/[^/]+")
 
@@ -200,7 +199,7 @@ def read_upstream(file: Path) -> Schema:
     if len(documents) > 1 or file.is_dir():
         raise Faults([NOT_ADOPTABLE(at=at, reason="this is a folder")])
     _require_layout(value, at)
-    plain = {key: schema for key, schema in extract_facts(value).items() if key not in _HEAD}
+    plain = {key: schema for key, schema in extract_facts(value).items() if key not in HEAD}
     return {**{key: schema for key, schema in plain.items() if key != "$defs"}, "$defs": plain["$defs"]}
 
 
@@ -242,7 +241,7 @@ def read_base(folder: Path, name: str) -> Schema:
         raise Faults(faults)
     assert is_object(value)
     _require_layout(value, at)
-    return {key: schema for key, schema in value.items() if key not in _HEAD}
+    return {key: schema for key, schema in value.items() if key not in HEAD}
 
 
 def format_base(theirs: Schema) -> str:
