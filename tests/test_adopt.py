@@ -744,6 +744,12 @@ def test_a_branch_is_known_by_its_reference_in_either_notation() -> None:
     assert merged(union({}), ours, union({"minProperties": 1})) == union({"description": "Ours.", "minProperties": 1})
 
 
+def test_a_branch_that_admits_everything_is_one() -> None:
+    ours = {"anyOf": [{"description": "Ours.", "type": "string"}, {"type": "integer"}]}
+    theirs = {"anyOf": [True, {"type": "integer"}]}
+    assert merged({"anyOf": [{"type": "string"}, {"type": "integer"}]}, ours, theirs) == theirs
+
+
 @pytest.mark.parametrize("keyword", ["allOf", "prefixItems"])
 def test_a_list_of_subschemas_that_changes_keeps_our_words(keyword: str) -> None:
     def parts(*items: Json) -> Json:

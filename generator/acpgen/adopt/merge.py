@@ -188,8 +188,8 @@ class Merge:
     def _exclude_known(self, before: Mapping[Key, Any], theirs: Mapping[Key, Any], after: dict[Key, Any]) -> None:
         """Update the `not` of a branch that excludes all known tags in ours and has no `not` upstream."""
         for key, branch in after.items():
-            old = before.get(key)
-            if "not" in (theirs.get(key) or {}):
+            old, new = before.get(key), theirs.get(key)
+            if is_object(new) and "not" in new:
                 continue
             exclusions = read_excluded_tags(old.get("not")) if is_object(old) else None
             if not exclusions or len(exclusions) != 1 or not is_object(branch):
