@@ -930,6 +930,16 @@ def test_a_result_that_cannot_be_used_is_refused(project: Project) -> None:
     assert "'x-deserialize-sometimes'" in refused(project, ADOPTION_REFUSED)
 
 
+def test_a_fault_of_our_own_files_names_the_file(project: Project) -> None:
+    file = project.folder / "greet.json"
+    document = json.loads(file.read_text())
+    document["$defs"]["GreetRequest"]["x-side"] = 1
+    file.write_text(json.dumps(document))
+    with pytest.raises(Faults) as caught:
+        adopt(project.file, project.folder, "p")
+    assert {fault.at.partition("#")[0] for fault in caught.value.faults} == {file.as_posix()}
+
+
 def test_without_a_base_nothing_can_be_adopted(project: Project) -> None:
     (project.folder / BASE).unlink()
     assert "acpgen adopt FILE --into p --start" in refused(project, NO_BASE)

@@ -16,7 +16,15 @@ from acpgen.adopt import layout
 from acpgen.adopt.canonical import Canonical, place_definitions, read_canonical
 from acpgen.adopt.differences import find_differences
 from acpgen.adopt.facts import Conventions, extract_facts, find_conventions, fingerprint, state_the_same
-from acpgen.adopt.faults import ADOPTION_REFUSED, BASE_EXISTS, NO_BASE, NOT_ADOPTABLE, UNCLEAR_PROTOCOL, UNSTABLE_PARTS
+from acpgen.adopt.faults import (
+    ADOPTION_REFUSED,
+    BASE_EXISTS,
+    CANNOT_FOLLOW,
+    NO_BASE,
+    NOT_ADOPTABLE,
+    UNCLEAR_PROTOCOL,
+    UNSTABLE_PARTS,
+)
 from acpgen.adopt.merge import Conflict, Merge
 from acpgen.adopt.overlays import Overlay, extends_folder, find_added, read_overlay
 from acpgen.adopt.placeholders import add_with_placeholder, remove_needless_placeholders
@@ -31,6 +39,7 @@ from acpgen.input.load import (
     parse,
     parse_json,
     parse_strict,
+    read,
     read_bytes,
     read_folder,
 )
@@ -93,8 +102,7 @@ def adopt(file: Path, folder: Path, name: str, extending: Mapping[str, Path] = M
 
     `extending` are the protocols that extend others, with the folder of each; those that extend this one are checked against the result.
     """
-    base, documents, theirs = read_base(folder, name), load(folder, name=name), read_upstream(file)
-    understand(documents)  # faults of our own come first
+    base, documents, theirs = read_base(folder, name), read_ours(folder, name), read_upstream(file)
     ours = read_canonical(documents)
     habits = find_conventions(base["$defs"], ours.definitions)
     merge = Merge(habits, {**theirs["$defs"], **ours.definitions})
@@ -129,7 +137,7 @@ def adopt(file: Path, folder: Path, name: str, extending: Mapping[str, Path] = M
 
 def start_following(file: Path, folder: Path, name: str) -> Mapping[str, str]:
     """The merge base file that makes `folder` follow upstream's `file`; the schema itself is unchanged. Raises `Faults`."""
-    understand(load(folder, name=name))
+    read_ours(folder, name)
     text, path = format_base(read_upstream(file)), folder / BASE
     if path.exists() and _read_text(path) != text:
         raise Faults([BASE_EXISTS(at=display_path(path), protocol=name)])
@@ -227,6 +235,31 @@ def _find_layout_faults(value: Schema, at: str) -> Iterator[Fault]:
 
 def _find_inner_scopes(schema: Any) -> Iterator[str]:
     return (key for _, one in walk_schemas(schema) for key in ("$id", "$anchor", "$defs", "definitions") if key in one)
+
+
+def read_ours(folder: Path, name: str) -> Documents:
+    """The files of a protocol, which have their definitions where upstream has them. Raises `Faults`."""
+    source = read(folder, name=name)
+    documents = parse(source)
+    try:
+        understand(documents)
+    except Faults as caught:
+        raise Faults(fault.move_to(source.locate(fault.at)) for fault in caught.faults) from None
+    reasons = {document.path: next(_find_foreign_places(document.value), "") for document in documents.documents}
+    faults = [CANNOT_FOLLOW(at=source.locate(path), reason=reason) for path, reason in reasons.items() if reason]
+    if faults:
+        raise Faults(faults)
+    return documents
+
+
+def _find_foreign_places(value: Any) -> Iterator[str]:
+    """Yield what a file of ours has elsewhere than among the definitions in `$defs`."""
+    yield from (f"there is '{key}' in this file" for key in ("definitions", "$anchor") if key in value)
+    for reference in list_refs(value):
+        if not _LOCAL.fullmatch(reference[reference.find("#") :]):
+            yield f"the reference {reference!r} leads elsewhere than to a definition in '$defs'"
+    for name, schema in value.get("$defs", {}).items():
+        yield from (f"there is '{keyword}' in the definition '{name}'" for keyword in _find_inner_scopes(schema))
 
 
 def read_base(folder: Path, name: str) -> Schema:
@@ -383,6 +416,8 @@ def _read_result(
     """The documents that the folder would hold. Raises `Faults` if they would be unusable."""
     own = {path: content for path, content in read_folder(folder) if path not in removed_paths}
     own |= {path: text.encode() for path, text in texts.items()}
+    if not own:
+        raise Faults([ADOPTION_REFUSED(at=display_path(file), reason="no definition would be left.")])
     at = display_path(folder)
     try:
         whole, origins = extend_files(

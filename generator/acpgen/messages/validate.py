@@ -336,11 +336,11 @@ def judge_conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[Line
     for line in lines:
         number, end = line.number, line.end
         content, repeated = _read_content(line, monitor.sides)
-        if content in (_LONG, _DENSE):
+        if isinstance(content, str) and content in (_LONG, _DENSE):
             missed = tuple(map(_make_breach, monitor.lose("a line was not read")))
             yield LineVerdict(number, "", "message", "", missed, content, end)
             continue
-        if not isinstance(content, RecordedMessage):
+        if isinstance(content, str):
             yield LineVerdict(number, "", "message", "", (LineProblem("recording", content), *repeated), end=end)
             continue
         if content.is_gap:
