@@ -930,6 +930,11 @@ def test_a_result_that_cannot_be_used_is_refused(project: Project) -> None:
     assert "'x-deserialize-sometimes'" in refused(project, ADOPTION_REFUSED)
 
 
+def test_a_new_definition_that_only_refers_to_itself_is_added(project: Project) -> None:
+    project.definitions["Tree"] = {"type": "object", "properties": {"inner": {"$ref": "#/$defs/Tree"}}}
+    assert [entry.definition for entry in make_report(project.adopt(), "p").of("added")] == ["Tree"]
+
+
 def test_a_fault_of_our_own_files_names_the_file(project: Project) -> None:
     file = project.folder / "greet.json"
     document = json.loads(file.read_text())

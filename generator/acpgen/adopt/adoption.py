@@ -298,7 +298,10 @@ def _merge(
     """
     old, here, now = base["$defs"], ours.definitions, theirs["$defs"]
     target_names = {
-        name for schema in (*now.values(), _without_definitions(theirs)) for name in list_references(schema)
+        target_name
+        for name, schema in (*now.items(), ("", _without_definitions(theirs)))
+        for target_name in list_references(schema)
+        if target_name != name
     }
     result: dict[str, Schema] = {}
     for name in dict.fromkeys((*here, *now)):
