@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import copy
+import errno
+import io
 import json
 import shutil
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,10 +36,11 @@ from acpgen.adopt import (
 from acpgen.adopt.adoption import read_upstream
 from acpgen.adopt.canonical import Canonical, read_canonical
 from acpgen.adopt.differences import find_differences
-from acpgen.adopt.facts import OURS, Parts, extract_facts, key_branches
+from acpgen.adopt.facts import OURS, Parts, extract_facts, find_conventions, key_branches
 from acpgen.adopt.faults import ADOPTION_REFUSED, NO_BASE, NOT_ADOPTABLE, UNCLEAR_PROTOCOL, UNSTABLE_PARTS
 from acpgen.adopt.layout import format_compact
 from acpgen.adopt.layout import format_document as laid_out
+from acpgen.adopt.merge import Merge
 from acpgen.config.docs_inputs import INDEX, RELEASES, VERDICTS, is_docs_input, parse_index
 from acpgen.diagnostics.markup import write_code
 from acpgen.errors import FaultKind, Faults
@@ -699,6 +703,59 @@ def test_leniency_is_one_fact(project: Project) -> None:
     assert [conflict.at[-1] for conflict in adoption.conflicts] == ["items"]
 
 
+def merged(base: Json, ours: Json, theirs: Json) -> Json:
+    """Our schema with upstream's changes; nothing is in conflict."""
+    merge = Merge(find_conventions({}, {}), {})
+    result: Json = merge.merge_schema(extract_facts(base), ours, extract_facts(theirs), ())
+    assert not merge.conflicts
+    return result
+
+
+@pytest.mark.parametrize(
+    ("theirs", "result"),
+    [
+        ({"$ref": "#/$defs/New"}, {"allOf": [{"$ref": "#/$defs/New", "description": "Inside."}]}),
+        ({"allOf": [{"$ref": "#/$defs/New"}]}, {"allOf": [{"$ref": "#/$defs/New", "description": "Inside."}]}),
+        ({"type": "string"}, {"type": "string"}),
+        (
+            {"allOf": [{"$ref": "#/$defs/Old"}, {"minLength": 1}]},
+            {"allOf": [{"$ref": "#/$defs/Old"}, {"minLength": 1}]},
+        ),
+    ],
+)
+def test_a_reference_written_as_an_all_of_changes_as_any_reference(theirs: Json, result: Json) -> None:
+    ours = {"description": "Ours.", "allOf": [{"$ref": "#/$defs/Old", "description": "Inside."}]}
+    assert merged({"allOf": [{"$ref": "#/$defs/Old"}]}, ours, theirs) == {"description": "Ours.", **result}
+
+
+def test_a_branch_is_known_by_its_reference_in_either_notation() -> None:
+    def union(second: Json) -> Json:
+        first, third = {"type": "object", "allOf": [{"$ref": "#/$defs/A"}]}, {"type": "string"}
+        return {"anyOf": [first, {"type": "object", "allOf": [{"$ref": "#/$defs/B"}], **second}, third]}
+
+    ours = union({"description": "Ours."})
+    assert merged(union({}), ours, union({"minProperties": 1})) == union({"description": "Ours.", "minProperties": 1})
+
+
+def test_a_branch_that_admits_everything_is_one() -> None:
+    ours = {"anyOf": [{"description": "Ours.", "type": "string"}, {"type": "integer"}]}
+    theirs = {"anyOf": [True, {"type": "integer"}]}
+    assert merged({"anyOf": [{"type": "string"}, {"type": "integer"}]}, ours, theirs) == theirs
+
+
+@pytest.mark.parametrize("keyword", ["allOf", "prefixItems"])
+def test_a_list_of_subschemas_that_changes_keeps_our_words(keyword: str) -> None:
+    def parts(*items: Json) -> Json:
+        return {keyword: [*items]}
+
+    same, record = {"type": "string"}, {"type": "object", "properties": {"a": {"type": "string"}}}
+    ours = parts({"description": "One.", **same}, {**record, "properties": {"a": {"description": "A.", **same}}})
+    theirs = parts({**same, "minLength": 1}, record, {"type": "integer"})
+    assert merged(parts(same, record), ours, theirs) == parts(
+        {"description": "One.", **same, "minLength": 1}, ours[keyword][1], {"type": "integer"}
+    )
+
+
 def test_what_we_added_stays_and_what_we_took_out_stays_out(project: Project) -> None:
     document = json.loads((project.folder / "items.json").read_text())
     del document["$defs"]["Local"]["properties"]["command"]
@@ -864,6 +921,21 @@ def test_a_result_that_cannot_be_used_is_refused(project: Project) -> None:
     project.definitions["Text"]["properties"]["text"]["x-deserialize-sometimes"] = True
     project.file.write_text(json.dumps(project.next))
     assert "'x-deserialize-sometimes'" in refused(project, ADOPTION_REFUSED)
+
+
+def test_a_new_definition_that_only_refers_to_itself_is_added(project: Project) -> None:
+    project.definitions["Tree"] = {"type": "object", "properties": {"inner": {"$ref": "#/$defs/Tree"}}}
+    assert [entry.definition for entry in make_report(project.adopt(), "p").of("added")] == ["Tree"]
+
+
+def test_a_fault_of_our_own_files_names_the_file(project: Project) -> None:
+    file = project.folder / "greet.json"
+    document = json.loads(file.read_text())
+    document["$defs"]["GreetRequest"]["x-side"] = 1
+    file.write_text(json.dumps(document))
+    with pytest.raises(Faults) as caught:
+        adopt(project.file, project.folder, "p")
+    assert {fault.at.partition("#")[0] for fault in caught.value.faults} == {file.as_posix()}
 
 
 def test_without_a_base_nothing_can_be_adopted(project: Project) -> None:
@@ -1146,9 +1218,15 @@ def test_the_command_from_first_to_last(
     assert shown.err == "Nothing was written.\n"
     assert "  added    items.json#/$defs/Text/properties/lang\n" in shown.out
     assert files_of(project.folder) == before
+    for taken in (project.file, project.folder / "items.json", root / "pyproject.toml"):
+        assert command("upstream.json", "--dry-run", "--report", str(taken)) == 2
+        assert "must be another file than those that are read" in capsys.readouterr().err
+    assert files_of(project.folder) == before
     assert command("upstream.json", "--report", "made/report.md") == 0
     assert capsys.readouterr().err == "Written. Now run: acpgen lint, then acpgen generate\n"
-    assert "## Added" in (root / "made" / "report.md").read_text()
+    report = (root / "made" / "report.md").read_text()
+    assert "## Added" in report
+    assert "$schema" not in report, "which is no fact"
     assert files_of(project.folder) != before
     project.definitions["GreetRequest"]["properties"]["count"]["maximum"] = 20
     project.file.write_text(json.dumps(project.next))
@@ -1157,6 +1235,17 @@ def test_the_command_from_first_to_last(
     assert command("upstream.json", "--into", "q") == 2
     assert command("upstream.json", "--start") == 2
     understand(load(project.folder))
+
+
+def test_a_reader_that_leaves_changes_no_exit_code(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    class ClosedPipe(io.StringIO):
+        def write(self, *_: object) -> int:
+            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    monkeypatch.chdir(project.file.parent)
+    (project.file.parent / "pyproject.toml").write_text(PYPROJECT)
+    monkeypatch.setattr(sys, "stdout", ClosedPipe())
+    assert command("upstream.json") == 0
 
 
 def test_what_is_adopted_can_be_kept_as_a_release(
@@ -1179,6 +1268,7 @@ def test_what_is_adopted_can_be_kept_as_a_release(
     project.definitions["Text"]["properties"]["lang"] = {"type": "string", "description": "Upstream's words."}
     project.file.write_text(json.dumps(project.next))
     assert command("upstream.json", "--dry-run", "--keep-as", "2.0") == 2
+    assert command("upstream.json", "--keep-as", "Index") == 2, "one file with index.json on some file systems"
     assert command("upstream.json", "--keep-as", "2.0") == 0
     assert command("upstream.json", "--keep-as", "2.0") == 0
     told = parse_index((releases / INDEX).read_bytes(), "")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import re
 import subprocess
@@ -144,6 +146,19 @@ def test_a_report_of_one_finding_a_line_is_wrapped_on_a_terminal_alone(
         shown = capsys.readouterr().out
         assert max(map(len, shown.splitlines())) <= 80 < max(map(len, piped[arguments[0]].splitlines()))
         assert shown.split() == piped[arguments[0]].split()
+
+
+class ClosedPipe(io.StringIO):
+    def write(self, *_: object) -> int:
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+
+@pytest.mark.parametrize("words", [["targets"], ["targets", "--ir-schema"], ["rules"], ["errors"]], ids=" ".join)
+def test_a_reader_that_leaves_changes_no_exit_code(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", ClosedPipe())
+    with pytest.raises(SystemExit) as ended:
+        app(words, prog_name="acpgen")
+    assert not ended.value.code
 
 
 @pytest.mark.parametrize("words", [each for each in commands() if each not in ([], ["docs"])], ids="-".join)

@@ -1001,11 +1001,15 @@ def test_watch_makes_outputs_after_each_change_survives_faults_and_ends_on_ctrl_
     beside.rename(here / "schema/acme/v1/thing.json")
     watching.await_line("written generated/schema/acme/v1/schema.json")
     watching.await_line("Watching for changes")
+    (here / "pyproject.toml").write_text("[tool.acpgen\n")
+    watching.await_line("pyproject.toml:1:13: this is not TOML")
+    watching.await_line("Watching for changes")
     (here / "pyproject.toml").write_text(PYPROJECT.replace("generated/schema", "generated/other"))
     watching.await_line("written generated/other/acme/v1/schema.json")
     watching.await_line("Watching for changes")
     watching.process.send_signal(signal.SIGINT)
     assert watching.process.wait(60) == 0
+    assert watching.lines.empty()
 
 
 def test_watch_without_a_configuration_exits_with_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -499,6 +499,9 @@ def test_the_command_tells_what_is_wrong_and_one_summary(tmp_path: Path) -> None
     assert second.startswith("  4: wrong agent result session/new: must ")
     told = ran.stderr.decode()
     assert "harbor 0.9.4           2           1            1" in told
+    (tmp_path / "one.jsonl").write_text("tide\n")
+    ran = acpgen("validate", "one.jsonl", "one.jsonl", "a.jsonl", "--jobs", "1", cwd=tmp_path)
+    assert ran.stdout.decode().splitlines()[0] == "one.jsonl: 1 wrong of 1 line"
     assert told.splitlines()[-3:] == [
         f"2 recordings, {len(WELL) + len(WRONG)} bytes: 7 lines right, 1 wrong, 0 not judged.",
         "Recordings: 1 with nothing wrong, 1 with wrong lines.",

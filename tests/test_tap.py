@@ -395,6 +395,23 @@ def test_what_cannot_be_written_costs_neither_a_message_nor_the_exit_code() -> N
     assert (ran.stdout, ran.returncode) == (line, 3)
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_what_could_not_be_passed_on_is_told_and_has_an_exit_code() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator")}
+    command = [sys.executable, "-m", "acpgen", "tap", "--protocol", "mcp/2025-06-18", "--", "cat"]
+    with Path("/dev/full").open("wb") as full:
+        ran = subprocess.run(
+            command,
+            input=b'{"jsonrpc":"2.0","method":"tide"}\n',
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+            env=environment,
+        )
+    assert b"Not all that came from the agent was passed on: No space left on device." in ran.stderr
+    assert ran.returncode == 1
+
+
 def test_a_flood_passes_whole_and_is_recorded_whole(tmp_path: Path) -> None:
     tape = tmp_path / "tape"
     said = [

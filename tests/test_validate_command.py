@@ -287,7 +287,8 @@ def test_after_a_line_that_is_too_long_the_monitor_concludes_nothing_from_it() -
         )
     )
     rules = [(verdict.line, [problem.rule for problem in verdict.problems]) for verdict in found if verdict.problems]
-    assert rules == [(4, ["recording", "messages-missed"]), (5, ["request-unanswered"])]
+    assert rules == [(4, ["messages-missed"]), (5, ["request-unanswered"])]
+    assert [verdict.line for verdict in found if verdict.counts_as == "not judged"] == [4]
 
 
 def test_a_recording_is_judged_line_by_line_without_session_too() -> None:
@@ -555,7 +556,10 @@ def test_a_line_that_is_too_long_is_passed_over_and_said_to_be() -> None:
     found = list(recording.read_lines(io.BufferedReader(io.BytesIO(content)), longest=100))
     assert [(line.number, line.is_whole) for line in found] == [(1, False), (2, True)]
     verdicts = list(judge_lines(found, strict(), None))
-    assert [verdict.is_valid for verdict in verdicts] == [False, True]
+    assert [(verdict.counts_as, verdict.note) for verdict in verdicts] == [
+        ("not judged", "the line is too long"),
+        ("right", ""),
+    ]
 
 
 def test_what_is_judged_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,13 +10,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from acpgen.adopt import layout
 from acpgen.adopt.canonical import Canonical, place_definitions, read_canonical
 from acpgen.adopt.differences import find_differences
 from acpgen.adopt.facts import Conventions, extract_facts, find_conventions, fingerprint, state_the_same
-from acpgen.adopt.faults import ADOPTION_REFUSED, BASE_EXISTS, NO_BASE, NOT_ADOPTABLE, UNCLEAR_PROTOCOL, UNSTABLE_PARTS
+from acpgen.adopt.faults import (
+    ADOPTION_REFUSED,
+    BASE_EXISTS,
+    CANNOT_FOLLOW,
+    NO_BASE,
+    NOT_ADOPTABLE,
+    UNCLEAR_PROTOCOL,
+    UNSTABLE_PARTS,
+)
 from acpgen.adopt.merge import Conflict, Merge
 from acpgen.adopt.overlays import Overlay, extends_folder, find_added, read_overlay
 from acpgen.adopt.placeholders import add_with_placeholder, remove_needless_placeholders
@@ -31,6 +39,7 @@ from acpgen.input.load import (
     parse,
     parse_json,
     parse_strict,
+    read,
     read_bytes,
     read_folder,
 )
@@ -41,16 +50,15 @@ from acpgen.input.walk import Schema, is_array, is_object, list_references, list
 from acpgen.meaning.understanding import understand
 from acpgen.pointers import read_reference, write_pointer, write_reference
 
-if TYPE_CHECKING:
-    pass
-
 BASE: Final = ".upstream.json"
 """The file beside the schema that holds the merge base: the facts of the upstream revision last adopted. `load` ignores it."""
 
 _COMMENT: Final = (
     "Facts of the upstream revision that these files were last adopted from; acpgen adopt writes this file."
 )
-_HEAD: Final = ("$schema", "$comment", "$id")
+HEAD: Final = ("$schema", "$comment", "$id")
+"""The keywords at the root of a file that are no facts of the protocol."""
+
 _UNSTABLE: Final = re.compile(r"\bUNSTABLE\b")
 _LOCAL: Final = re.compile(r"#/\$defs/[^/]+")
 
@@ -94,8 +102,7 @@ def adopt(file: Path, folder: Path, name: str, extending: Mapping[str, Path] = M
 
     `extending` are the protocols that extend others, with the folder of each; those that extend this one are checked against the result.
     """
-    base, documents, theirs = read_base(folder, name), load(folder, name=name), read_upstream(file)
-    understand(documents)  # faults of our own come first
+    base, documents, theirs = read_base(folder, name), read_ours(folder, name), read_upstream(file)
     ours = read_canonical(documents)
     habits = find_conventions(base["$defs"], ours.definitions)
     merge = Merge(habits, {**theirs["$defs"], **ours.definitions})
@@ -130,7 +137,7 @@ def adopt(file: Path, folder: Path, name: str, extending: Mapping[str, Path] = M
 
 def start_following(file: Path, folder: Path, name: str) -> Mapping[str, str]:
     """The merge base file that makes `folder` follow upstream's `file`; the schema itself is unchanged. Raises `Faults`."""
-    understand(load(folder, name=name))
+    read_ours(folder, name)
     text, path = format_base(read_upstream(file)), folder / BASE
     if path.exists() and _read_text(path) != text:
         raise Faults([BASE_EXISTS(at=display_path(path), protocol=name)])
@@ -200,7 +207,7 @@ def read_upstream(file: Path) -> Schema:
     if len(documents) > 1 or file.is_dir():
         raise Faults([NOT_ADOPTABLE(at=at, reason="this is a folder")])
     _require_layout(value, at)
-    plain = {key: schema for key, schema in extract_facts(value).items() if key not in _HEAD}
+    plain = {key: schema for key, schema in extract_facts(value).items() if key not in HEAD}
     return {**{key: schema for key, schema in plain.items() if key != "$defs"}, "$defs": plain["$defs"]}
 
 
@@ -230,6 +237,31 @@ def _find_inner_scopes(schema: Any) -> Iterator[str]:
     return (key for _, one in walk_schemas(schema) for key in ("$id", "$anchor", "$defs", "definitions") if key in one)
 
 
+def read_ours(folder: Path, name: str) -> Documents:
+    """The files of a protocol, which have their definitions where upstream has them. Raises `Faults`."""
+    source = read(folder, name=name)
+    documents = parse(source)
+    try:
+        understand(documents)
+    except Faults as caught:
+        raise Faults(fault.move_to(source.locate(fault.at)) for fault in caught.faults) from None
+    reasons = {document.path: next(_find_foreign_places(document.value), "") for document in documents.documents}
+    faults = [CANNOT_FOLLOW(at=source.locate(path), reason=reason) for path, reason in reasons.items() if reason]
+    if faults:
+        raise Faults(faults)
+    return documents
+
+
+def _find_foreign_places(value: Any) -> Iterator[str]:
+    """Yield what a file of ours has elsewhere than among the definitions in `$defs`."""
+    yield from (f"there is '{key}' in this file" for key in ("definitions", "$anchor") if key in value)
+    for reference in list_refs(value):
+        if not _LOCAL.fullmatch(reference[reference.find("#") :]):
+            yield f"the reference {reference!r} leads elsewhere than to a definition in '$defs'"
+    for name, schema in value.get("$defs", {}).items():
+        yield from (f"there is '{keyword}' in the definition '{name}'" for keyword in _find_inner_scopes(schema))
+
+
 def read_base(folder: Path, name: str) -> Schema:
     """The merge base: the facts that a folder was last adopted from. Raises `Faults`."""
     path = folder / BASE
@@ -242,7 +274,7 @@ def read_base(folder: Path, name: str) -> Schema:
         raise Faults(faults)
     assert is_object(value)
     _require_layout(value, at)
-    return {key: schema for key, schema in value.items() if key not in _HEAD}
+    return {key: schema for key, schema in value.items() if key not in HEAD}
 
 
 def format_base(theirs: Schema) -> str:
@@ -266,7 +298,10 @@ def _merge(
     """
     old, here, now = base["$defs"], ours.definitions, theirs["$defs"]
     target_names = {
-        name for schema in (*now.values(), _without_definitions(theirs)) for name in list_references(schema)
+        target_name
+        for name, schema in (*now.items(), ("", _without_definitions(theirs)))
+        for target_name in list_references(schema)
+        if target_name != name
     }
     result: dict[str, Schema] = {}
     for name in dict.fromkeys((*here, *now)):
@@ -384,6 +419,8 @@ def _read_result(
     """The documents that the folder would hold. Raises `Faults` if they would be unusable."""
     own = {path: content for path, content in read_folder(folder) if path not in removed_paths}
     own |= {path: text.encode() for path, text in texts.items()}
+    if not own:
+        raise Faults([ADOPTION_REFUSED(at=display_path(file), reason="no definition would be left.")])
     at = display_path(folder)
     try:
         whole, origins = extend_files(

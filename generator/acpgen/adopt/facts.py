@@ -55,11 +55,17 @@ def extract_facts(schema: Any) -> Any:
     if not is_object(schema):
         return schema
     facts: Schema = {key: value for key, value in schema.items() if key not in WORDS and key not in OURS}
-    plain = rebuild(facts, lambda _, child: extract_facts(child))
-    parts = plain.get("allOf")
-    if not is_array(parts) or len(parts) != 1 or "$ref" in plain or set(parts[0]) != {"$ref"}:
-        return plain
-    return {("$ref" if key == "allOf" else key): parts[0]["$ref"] if key == "allOf" else plain[key] for key in plain}
+    return unwrap_reference(rebuild(facts, lambda _, child: extract_facts(child)))
+
+
+def unwrap_reference(schema: Schema) -> Schema:
+    """A schema with an `allOf` of a single reference written as that reference; any other schema as it is."""
+    parts = schema.get("allOf")
+    if "$ref" in schema or not is_array(parts) or len(parts) != 1 or not is_object(extract_facts(parts[0])):
+        return schema
+    if extract_facts(parts[0]).keys() != {"$ref"}:
+        return schema
+    return {("$ref" if key == "allOf" else key): parts[0]["$ref"] if key == "allOf" else schema[key] for key in schema}
 
 
 def state_the_same(one: Any, other: Any) -> bool:
@@ -102,6 +108,13 @@ def find_union_keyword(schema: Schema) -> str | None:
     return keywords[0] if len(keywords) == 1 else None
 
 
+def key_subschemas(keyword: str, subschemas: Iterable[Any]) -> dict[Key, Any]:
+    """The subschemas of a list by what identifies them: their index in a tuple, else as in `key_branches`."""
+    if keyword == "prefixItems":
+        return {("", str(index)): schema for index, schema in enumerate(subschemas)}
+    return key_branches(subschemas)
+
+
 def key_branches(branches: Iterable[Any]) -> dict[Key, Any]:
     """The branches of a union by what identifies them: constant, tag, title, reference or type.
 
@@ -127,6 +140,7 @@ _NULL: Final = ("type", '"null"')
 def _find_key(branch: Any) -> Key:
     if not is_object(branch):
         return ("", dumps(branch))
+    branch = unwrap_reference(branch)
     if "const" in branch:
         return ("const", dumps(branch["const"]))
     required = branch.get("required", ())

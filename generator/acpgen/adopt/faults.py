@@ -10,6 +10,11 @@ NOT_ADOPTABLE = FaultKind(
     "Only a schema laid out as ACP publishes it can be adopted: one file, all definitions in '$defs'.",
     "The schema is not laid out as ACP publishes it, which alone can be adopted: one file, all definitions in '$defs'.",
 )
+CANNOT_FOLLOW = FaultKind(
+    "cannot-follow",
+    "{reason}, so these files cannot follow an upstream schema.",
+    "Put each definition into '$defs' at the top of a file, and refer to it there alone.",
+)
 NO_BASE = FaultKind(
     "no-base",
     "this file is missing. Without it, local changes cannot be distinguished from upstream changes.",

@@ -20,14 +20,16 @@ from acpgen.adopt.facts import (
     find_union_keyword,
     fingerprint,
     key_branches,
+    key_subschemas,
     state_the_same,
+    unwrap_reference,
 )
 from acpgen.adopt.placeholders import add_placeholders, add_with_placeholder, remove_placeholders
 from acpgen.input.equality import index_by_key
 from acpgen.input.numbers import dumps, loads
 from acpgen.input.schema_nodes import Schemas
 from acpgen.input.tagged_unions import Tags, find_constant, read_excluded_tags
-from acpgen.input.walk import MAPS, SINGLE, Schema, is_object
+from acpgen.input.walk import LISTS, MAPS, SINGLE, Schema, is_object
 
 _Name = TypeVar("_Name", bound="str | Key")
 
@@ -67,6 +69,10 @@ class Merge:
             return ours
         if not is_object(base) or not is_object(ours) or not is_object(theirs):
             return self._choose(base, ours, theirs, at)
+        plain = unwrap_reference(ours)
+        if plain is not ours:
+            merged = self.merge_schema(base, plain, theirs, at)
+            return _wrap_reference(merged, ours["allOf"][0])
         result: Schema = {}
         if all(find_union_keyword(side) is not None for side in (base, ours, theirs)):
             result |= self._merge_union(base, ours, theirs, at)
@@ -138,9 +144,20 @@ class Merge:
             return decorated
         if state_the_same(before, here):
             upstream_facts: Schema = add_placeholders(now, self.conventions)
-            return upstream_facts
+            lists = [key for key in LISTS if all(key in side for side in (before, here, now))]
+            return upstream_facts | {key: self._merge_list(key, base, ours, theirs, at) for key in lists}
         self.conflicts.append(Conflict(at, _simplify(before), _simplify(here), _simplify(now)))
         return decorated
+
+    def _merge_list(self, keyword: str, base: Schema, ours: Schema, theirs: Schema, at: Parts) -> list[Any]:
+        """Upstream's list of subschemas, with our words in those that we have; ours states the same facts as `base`."""
+        before, here, now = (key_subschemas(keyword, side[keyword]) for side in (base, ours, theirs))
+        return [
+            self.merge_schema(before[key], here[key], subschema, (*at, key))
+            if key in before and key in here
+            else add_placeholders(subschema, self.conventions)
+            for key, subschema in now.items()
+        ]
 
     def _choose(self, base: Any, ours: Any, theirs: Any, at: Parts) -> Any:
         if state_the_same(base, ours):
@@ -171,8 +188,8 @@ class Merge:
     def _exclude_known(self, before: Mapping[Key, Any], theirs: Mapping[Key, Any], after: dict[Key, Any]) -> None:
         """Update the `not` of a branch that excludes all known tags in ours and has no `not` upstream."""
         for key, branch in after.items():
-            old = before.get(key)
-            if "not" in (theirs.get(key) or {}):
+            old, new = before.get(key), theirs.get(key)
+            if is_object(new) and "not" in new:
                 continue
             exclusions = read_excluded_tags(old.get("not")) if is_object(old) else None
             if not exclusions or len(exclusions) != 1 or not is_object(branch):
@@ -217,6 +234,16 @@ def merge_order(base: Sequence[_Name], ours: Sequence[_Name], theirs: Sequence[_
             if name not in result:
                 result.insert(_find_position(side, index, result), name)
     return result
+
+
+def _wrap_reference(schema: Any, part: Schema) -> Any:
+    """A schema with its reference written as the `allOf` of a single part, as `ours` has it."""
+    if not is_object(schema) or "$ref" not in schema or "allOf" in schema:
+        return schema
+    return {
+        ("allOf" if key == "$ref" else key): [{**part, "$ref": value}] if key == "$ref" else value
+        for key, value in schema.items()
+    }
 
 
 def _order_keywords(ours: Schema, theirs: Schema) -> list[str]:

@@ -36,7 +36,7 @@ def keep_release(file: Path, folder: Path, version: str) -> Mapping[str, str]:
 
     Empty if the version is already kept with the same facts.
     """
-    if not _VERSION.fullmatch(version) or f"{version}.json" in (INDEX, VERDICTS):
+    if not _VERSION.fullmatch(version) or f"{version.lower()}.json" in (INDEX, VERDICTS):
         expected = "a version such as 1.21.0: letters, digits, '.', '+' and '-', and neither 'index' nor 'verdicts'"
         raise Faults([BAD_SETTING(at="--keep-as", key=show(version), expected=expected, hint="Correct it.")])
     text = layout.format_compact({"$schema": _DIALECT, **read_upstream(file)})

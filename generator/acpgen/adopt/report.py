@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from acpgen.adopt.adoption import Adoption
+from acpgen.adopt.adoption import HEAD, Adoption
 from acpgen.adopt.canonical import Canonical
 from acpgen.adopt.differences import Difference, find_differences, find_pointer, join_names, shorten
 from acpgen.adopt.facts import fingerprint, state_the_same
@@ -104,8 +104,9 @@ def _list_kept_different(adoption: Adoption) -> Iterator[Entry]:
         if name not in after.definitions:
             yield Entry("different", name, f"{adoption.source}{write_pointer('$defs', name)}", "only upstream")
     if after.root is not None:
-        root = {key: value for key, value in adoption.theirs.items() if key != "$defs"}
-        for difference in find_differences(root, after.heads[after.root]):
+        upstream_root = {key: value for key, value in adoption.theirs.items() if key != "$defs"}
+        root = {key: value for key, value in after.heads[after.root].items() if key not in HEAD}
+        for difference in find_differences(upstream_root, root):
             yield Entry("different", _ROOT, _find_place(after, _ROOT, difference.at), _describe_difference(difference))
 
 

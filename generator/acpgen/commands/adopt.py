@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from acpgen.commands import terminal
-from acpgen.commands.output import deliver, require_places
+from acpgen.commands.output import deliver, print_report, require_places
 from acpgen.commands.shared_options import PROTOCOL, find_current_folder
 from acpgen.errors import Faults, suggest_name
 
@@ -44,6 +44,7 @@ def adopt(
     """
     from acpgen import adopt as adopting
     from acpgen import config
+    from acpgen.diagnostics.outputs import require_apart
     from acpgen.input.faults import UNKNOWN_NAME
     from acpgen.input.load import display_path
 
@@ -54,6 +55,7 @@ def adopt(
     require_places([report])
     project = config.find(find_current_folder())
     schema = project.root / project.schema
+    require_apart([report], [file, project.file, *schema.rglob("*")], at="--report")
     if keep_as is not None and into is not None and adopting.is_family(schema, into, project.protocols):
         adopting.save(
             adopting.find_folder(schema, into), adopting.keep_release(file, adopting.find_folder(schema, into), keep_as)
@@ -84,8 +86,7 @@ def adopt(
         deliver({report: adopting.write_markdown(outcome)})
     if not dry_run:
         adopting.save(schema / into, {**adoption.written, **release}, adoption.removed)
-    for line in adopting.write_lines(outcome):
-        print(line)
+    print_report("".join(f"{line}\n" for line in adopting.write_lines(outcome)))
     if not adoption.is_none:
         terminal.say("Nothing was written." if dry_run else "Written. Now run: acpgen lint, then acpgen generate")
     if adoption.conflicts or adoption.overlay_faults or (dry_run and not adoption.is_none):

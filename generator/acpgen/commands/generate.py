@@ -125,17 +125,15 @@ def generate(
 
 
 def _list_watched(files: Sequence[str | Path], ref: Sequence[str] | None, *, is_project: bool) -> list[Path]:
-    """The files and folders that are watched: those that are named, those of the project, and those of acpgen."""
+    """The files and folders that are watched: those that are named, those of the project, and those of acpgen. Raises `Faults`."""
     from acpgen import config, embedded, resources
     from acpgen.input.keywords import DRAFTS
 
     paths = [Path(file) for file in files if os.path.exists(file)]
-    with contextlib.suppress(Faults):
-        if is_project:
-            project = config.find(find_current_folder())
-            paths = [project.file, project.root / project.schema, *project.profile_files]
-    with contextlib.suppress(Faults):
-        paths += [Path(file) for file in read_references(ref).values() if os.fspath(file) not in DRAFTS]
+    if is_project:
+        project = config.find(find_current_folder())
+        paths = [project.file, project.root / project.schema, *project.profile_files]
+    paths += [Path(file) for file in read_references(ref).values() if os.fspath(file) not in DRAFTS]
     return [*paths, resources.locate_templates(), embedded.locate_monitor()]
 
 

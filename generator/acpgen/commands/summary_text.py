@@ -36,7 +36,8 @@ def show_counts(summary: Counts) -> None:
             for name in _sort_methods(summary)
         ],
     )
-    _show_counts("rule", ("times",), [(rule, (count,)) for rule, count in summary.rules.most_common()])
+    if summary.rules:
+        _show_counts("rule", ("times",), [(rule, (count,)) for rule, count in summary.rules.most_common()])
     text = f"{count_noun(wrong, 'line')} of {right + wrong + unjudged} wrong" if wrong else f"{right} right"
     terminal.say(f"{text}, {unjudged} not judged." if unjudged else f"{text}.")
 

@@ -66,7 +66,7 @@ def tap(
 
     Exit codes:
         any: That of the command.
-        1: That is 0, and judging ended early or passed something over.
+        1: That is 0, and judging ended early or passed something over, or what the agent sent was not all passed on.
         2: The command cannot be started, or a file cannot be written.
     """
     from acpgen.messages import recording, validators

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from acpgen.commands import terminal
+from acpgen.commands.output import print_report
 from acpgen.commands.shared_options import TARGET
 from acpgen.errors import Faults, make_printable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
 
     from acpgen.targets.interface import Target
 
@@ -39,45 +40,46 @@ def targets(name: Annotated[str | None, TARGET] = None, *, ir_schema: bool = Fal
     from acpgen.targets.pipeline import require_targets
 
     if ir_schema:
-        terminal.put(json.dumps(interchange.make_schema(), indent=2, ensure_ascii=False))
+        print_report(json.dumps(interchange.make_schema(), indent=2, ensure_ascii=False) + "\n")
         return
     require_targets([] if name is None else [name], TARGETS, at="NAME")
-    unusable = [each for each in TARGETS if name in (None, each) and not _show_target(each, TARGETS)]
+    lines: list[str] = []
+    is_usable = True
+    for each in TARGETS if name is None else [name]:
+        try:
+            lines += _describe_target(each, TARGETS[each])
+        except Faults as caught:
+            terminal.show_faults(caught)
+            is_usable = False
     for faults in find_hidden_targets(name):
         terminal.show_faults(faults)
-        unusable.append("")
-    if unusable:
+        is_usable = False
+    print_report("".join(f"{line}\n" for line in lines))
+    if not is_usable:
         raise typer.Exit(1)
 
 
-def _show_target(name: str, targets: Mapping[str, Target]) -> bool:
-    """Print a target and its options; return false, and print the faults, if it cannot be used."""
-    try:
-        target = targets[name]
-    except Faults as faults:
-        terminal.show_faults(faults)
-        return False
+def _describe_target(name: str, target: Target) -> Iterator[str]:
+    """Yield the lines on a target and its options."""
     place = "" if target.origin == "acpgen" else f" ({target.origin} {target.at})"
-    _put_item(f"{name}{place}: {target.about or 'says nothing of itself.'}", "")
+    yield from _wrap_item(f"{name}{place}: {target.about or 'says nothing of itself.'}", "")
     for option in target.options:
         default = ",".join(option.default) if isinstance(option.default, tuple) else option.default
         default_text = str(default).lower() if isinstance(default, bool) else repr(default)
-        _put_item(
+        yield from _wrap_item(
             f"{option.name}: {option.about.rstrip('.')}. Value: {option.expected}. Default: {default_text}.", "  "
         )
-    return True
 
 
-def _put_item(text: str, indent: str) -> None:
-    """Print a wrapped list item on standard output."""
+def _wrap_item(text: str, indent: str) -> list[str]:
+    """The lines of a list item."""
     from textwrap import wrap
 
-    for line in wrap(
+    return wrap(
         make_printable(text),
         terminal.WIDEST,
         initial_indent=indent,
         subsequent_indent=f"{indent}    ",
         break_long_words=False,
         break_on_hyphens=False,
-    ):
-        terminal.put(line)
+    )

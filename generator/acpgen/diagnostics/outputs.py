@@ -82,12 +82,16 @@ def _parse_destination(argument: str, output_format: str | None, faults: list[Fa
     return Destination(name, None if file == STANDARD else Path(file))
 
 
-def require_apart(outputs: Iterable[Path | None], read: Iterable[str | os.PathLike[str] | None]) -> None:
-    """Raise `Faults` if a report would overwrite a file that was read for it."""
+def require_apart(
+    outputs: Iterable[Path | None], read: Iterable[str | os.PathLike[str] | None], at: str = "--output"
+) -> None:
+    """Raise `Faults` if a report would overwrite a file that was read for it; `at` is the option that names the report."""
     input_paths = {os.path.realpath(each) for each in read if each is not None}
     over = [each for each in outputs if each is not None and os.path.realpath(each) in input_paths]
     if over:
-        raise Faults(_make_setting_fault(display_path(each), "another file than those that are read") for each in over)
+        raise Faults(
+            _make_setting_fault(display_path(each), "another file than those that are read", at) for each in over
+        )
 
 
 def _make_setting_fault(argument: str, expected: str, at: str = "--output") -> Fault:

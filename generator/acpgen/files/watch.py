@@ -1,21 +1,25 @@
-"""Repeat a run whenever a file changes, until Ctrl-C."""
+"""Repeat a run whenever a file changes."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from acpgen.errors import Faults
+
 
 def watch_changes(paths: Callable[[], Sequence[Path]]) -> Iterator[None]:
-    """Yield once at the start and once after each burst of changes to `paths`; end when the user presses Ctrl-C.
+    """Yield once at the start and once after each burst of changes to `paths`.
 
     Watching begins before each yield, so changes during a round start the next one. `paths` is called for each round: a file that an
-    editor replaced is another file to the system, and the configuration may name other folders.
+    editor replaced is another file to the system, and the configuration may name other folders. While it raises `Faults`, because the
+    configuration is broken, the paths stay those of the round before; the first time, they are raised.
     """
     from watchfiles import watch
 
+    watched_paths = paths()
     while True:
-        watched_paths = paths()
         missing = [path for path in watched_paths if not path.exists()]
         events = watch(
             *(path for path in watched_paths if path not in missing),
@@ -23,13 +27,9 @@ def watch_changes(paths: Callable[[], Sequence[Path]]) -> Iterator[None]:
             step=50,
             rust_timeout=100,
             yield_on_timeout=True,
-            raise_interrupt=False,
         )
-        if next(events, None) is None:
-            return
+        next(events)
         yield
-        for changes in events:
-            if changes or any(path.exists() for path in missing):
-                break
-        else:
-            return
+        next(changes for changes in events if changes or any(path.exists() for path in missing))
+        with contextlib.suppress(Faults):
+            watched_paths = paths()

@@ -11,6 +11,7 @@ that they missed something, and continue from there. Standard error belongs to t
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import select
 import signal
@@ -55,6 +56,9 @@ FINISHING: Final = 60.0
 
 LINGER: Final = 1.0
 """Seconds to wait for the last output of an ended agent while another process holds its standard output."""
+
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""The errors of a file that takes no more."""
 
 PASSED_ON: Final = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGWINCH", "SIGCONT")
 
@@ -333,7 +337,7 @@ def tap(
     redact: Callable[[str, bytes], bytes] = join_whole,
 ) -> int:
     """Run `command` as the agent of the client on standard input and output; return its exit code, 128 and more for a signal. The code
-    is 1 instead of 0 if not everything was judged.
+    is 1 instead of 0 if not everything was judged or passed on.
 
     `report` gets each breach when it is found, `say` other information for the user; `sides` are the names of client and command in a
     recording. `grace` seconds after the end of the client's input, the command and its processes are asked to end, and then killed.
@@ -371,11 +375,13 @@ def tap(
         if reason:
             say(f"The {listener.thread.name} ended early: {reason}. The messages themselves were passed on.")
             judging = reason if finish == watcher.finish else judging
+    if downstream.reason:
+        say(f"Not all that came from the agent was passed on: {downstream.reason}.")
     if judging:
         with contextlib.suppress(OSError):  # the report may be what failed
             report(mark_end(judging, watcher.line))
     code = agent.code or 0
-    return (code if code >= 0 else 128 - code) or int(bool(judging) or watcher.lost)
+    return (code if code >= 0 else 128 - code) or int(bool(judging or downstream.reason) or watcher.lost)
 
 
 class _Copy:
@@ -384,6 +390,8 @@ class _Copy:
     def __init__(self, sender: str, source: int, target: int, listeners: Sequence[Listener]) -> None:
         self.sender, self.source, self.target, self.listeners = sender, source, target, listeners
         self.broken = False
+        self.reason = ""
+        """Why data was not passed on; empty if it was, or if nobody reads it any more."""
         self.thread = threading.Thread(target=self._run, name=f"from the {sender}", daemon=True)
 
     def _run(self) -> None:
@@ -394,8 +402,9 @@ class _Copy:
                 view = memoryview(data)
                 while view:
                     view = view[os.write(self.target, view) :]
-        except OSError:  # the reader is gone, or the writer's end was torn off
+        except OSError as error:  # the reader is gone, its disk is full, or the writer's end was torn off
             self.broken = True
+            self.reason = str(error.strerror) if error.errno in _FULL else ""
         for end in (self.source, self.target) if self.broken else (self.target,):
             with contextlib.suppress(OSError):
                 _close_stream(end)

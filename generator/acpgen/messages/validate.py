@@ -161,7 +161,7 @@ def judge_lines(
         value, violations = reader.read(line.content) if line.is_whole else (None, ())
         problems = tuple(map(_make_problem, violations))
         if not line.is_whole:
-            yield LineVerdict(line.number, "", "message", "", (LineProblem("json", _LONG, code=-32700),), end=line.end)
+            yield LineVerdict(line.number, "", "message", "", note=_LONG, end=line.end)
             continue
         if any(problem.rule == "json" for problem in problems):
             unread = tuple(replace(one, sentence=_with_remedy(one.sentence, line.content)) for one in problems)
@@ -332,15 +332,12 @@ def judge_conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[Line
     for line in lines:
         number, end = line.number, line.end
         content, repeated = _read_content(line, monitor.sides)
-        if not isinstance(content, RecordedMessage):
-            missed = (
-                ()
-                if line.is_whole and content != _DENSE
-                else tuple(map(_make_breach, monitor.lose("a line was not read")))
-            )
-            yield LineVerdict(
-                number, "", "message", "", (LineProblem("recording", content), *repeated, *missed), end=end
-            )
+        if isinstance(content, str) and content in (_LONG, _DENSE):
+            missed = tuple(map(_make_breach, monitor.lose("a line was not read")))
+            yield LineVerdict(number, "", "message", "", missed, content, end)
+            continue
+        if isinstance(content, str):
+            yield LineVerdict(number, "", "message", "", (LineProblem("recording", content), *repeated), end=end)
             continue
         if content.is_gap:
             missed = tuple(map(_make_breach, monitor.lose(_MISSING)))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from acpgen.errors import count_noun
 from acpgen.recordings.criteria import Standard
 from acpgen.recordings.result_file import Results
 from acpgen.recordings.stores import Recording
@@ -90,14 +91,14 @@ def as_text(verdict: Verdict) -> str:
     counts = [f"{verdict.wrong} wrong"] * bool(verdict.wrong) + [f"{verdict.not_judged} not judged"] * bool(
         verdict.not_judged
     )
-    of = f"of {lines} lines" if lines else "no line: nothing was judged"
+    of = f"of {count_noun(lines, 'line')}" if lines else "no line: nothing was judged"
     rows = [f"{verdict.recording}: {' and '.join(counts)} {of}".replace("  ", " ")]
     for finding in verdict.findings[:TOLD]:
         at = "" if finding.file == verdict.recording else f"{finding.file}:"
         rows.append(f"  {at}{finding.text}")
     more = len(verdict.findings) - TOLD
     if more > 0:
-        rows.append(f"  … and {more} more kinds; --format json has them, or name this file alone")
+        rows.append(f"  … and {count_noun(more, 'more kind')}; --format json has them, or name this file alone")
     if verdict.failure:
         rows.append(f"  {verdict.failure}")
     return "\n".join(rows)
