@@ -136,7 +136,7 @@ def _judge(shape: Shape, record: Any, change: Mapping[str, Any]) -> list[Problem
     try:
         updated = to_readable({**to_readable(record), **change})
     except EncodeError as error:
-        return [Problem("", "", str(error))]
+        return list(error.problems) or [Problem("", "", str(error))]
     return [one for one in _explain(shape, updated) if one.pointer and split_pointer(one.pointer)[0] in names]
 
 

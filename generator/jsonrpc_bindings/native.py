@@ -69,6 +69,18 @@ def make_decoder(type_: Any) -> msgspec.json.Decoder[Any]:
         return msgspec.json.Decoder(type_, dec_hook=decode_hook, float_hook=to_float)
 
 
+def make_check(cls: Any) -> Callable[[bytes], Any]:
+    """The decoder for what `pack` writes of a class. It raises one of `FAILURES` if a value has another type than its annotation."""
+    return msgspec.msgpack.Decoder(cls, dec_hook=_decode_packed).decode
+
+
+def _decode_packed(type_: Any, value: Any) -> Any:
+    return _NOTES if type_ is Notes else decode_hook(type_, value)
+
+
+_NOTES: Final = Notes()
+
+
 def complete(cls: Any) -> Any:
     """Make msgspec inspect a class completely, before any thread converts a value to it; return the class."""
     make_decoder(cls)

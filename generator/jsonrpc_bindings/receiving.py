@@ -290,7 +290,7 @@ def explain_value(type_: Any, value: Any) -> list[Problem]:
     try:
         instance = to_readable(value)
     except EncodeError as error:
-        return [Problem("", "", str(error))]
+        return list(error.problems) or [Problem("", "", str(error))]
     return list(islice(get_receiving(find_module_name(type_)).find_problems(read_type(type_), instance), 100))
 
 
