@@ -22,8 +22,8 @@ from bindings.notes_protocol import (
     Text,
     UnknownPart,
 )
-from jsonrpc_bindings import Request, to_builtins
-from jsonrpc_bindings.errors import DecodeError, EncodeError
+from jsonrpc_bindings import Request, construct, to_builtins
+from jsonrpc_bindings.errors import LIMIT, DecodeError, EncodeError
 from jsonrpc_bindings.records import UNSET
 from jsonrpc_bindings.writers import to_plain
 
@@ -110,6 +110,20 @@ def test_a_default_that_is_changed_in_place_is_sent() -> None:
 def test_a_constructor_says_what_is_wrong(build: Any, said: str) -> None:
     with pytest.raises(DecodeError, match=r"(?s).*" + said.replace("?", r"\?")):
         build()
+
+
+def test_a_constructor_looks_for_names_like_those_that_are_reported_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    names: list[str] = []
+
+    def count(name: str, _: object) -> str:
+        names.append(name)
+        return "no such field"
+
+    monkeypatch.setattr(construct, "describe_unknown_field", count)
+    with pytest.raises(DecodeError) as caught:
+        loose.Text(text="a", **{f"field{number}": 1 for number in range(300)})
+    assert caught.value.problems[-1].sentence == "there are more problems than these 100"
+    assert len(names) == LIMIT + 1
 
 
 def test_a_constructor_takes_names_of_the_schema_and_plain_objects() -> None:
