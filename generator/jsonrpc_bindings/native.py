@@ -10,7 +10,6 @@ import re
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import islice
 from math import isfinite
 from threading import RLock
 from types import NoneType
@@ -24,7 +23,7 @@ from .fields import UNKNOWN, Base, Notes, Shape, is_record, keep_notes, shape_of
 from .json_types import Mismatch, is_one_of, to_comparable, to_integer
 from .jsonrpc import Message
 from .parse import LineReader, make_line_reader, read_untyped, to_float, untyped, write_untyped
-from .receiving import accepts
+from .receiving import accepts, choose_branch
 from .types import JSON_CLASSES, Tags, Type, join, read_field_type
 from .writers import encode_native
 
@@ -265,8 +264,9 @@ def _make_union_reader(type_: Type) -> Read:
                 return value
         candidates = [one for one in branches if _may_be(one, value)]
         if len(candidates) > 1:  # to try one after the other would read what lies below them again and again
-            accepting = (one for one in candidates if accepts(one, value))
-            candidates = list(islice(accepting, 2 if type_.is_exclusive else 1))
+            candidates = [one for one in candidates if accepts(one, value)]
+            if len(candidates) > 1 and not type_.is_exclusive:
+                candidates = [choose_branch(candidates, value)]
         if len(candidates) != 1:
             raise Mismatch
         return _convert(candidates[0], value)
