@@ -189,12 +189,14 @@ def _make_hook(read: Read) -> Any:
     return Hooked("Hook", (Hook,), {"read": staticmethod(read)})
 
 
-def _convert(type_: Type, value: Any) -> Any:
-    """Convert a value to a type by msgspec, without unknown fields."""
+_convert_exactly: Final = partial(msgspec.convert, dec_hook=decode_hook)
+"""Converts a value to a class by msgspec."""
+
+
+def _convert(type_: Type, value: Any, convert: Callable[[Any, Any], Any] = _convert_exactly) -> Any:
+    """Convert a value to a type by a function that converts to classes, without unknown fields."""
     cls = _CLASSES.get(type_) or _make_class(type_)
-    if cls is type_.cls:
-        return msgspec.convert(value, cls, dec_hook=decode_hook)
-    return msgspec.convert({"value": value}, cls, dec_hook=decode_hook).value
+    return convert(value, cls) if cls is type_.cls else convert({"value": value}, cls).value
 
 
 def _make_class(type_: Type) -> Any:
@@ -358,8 +360,7 @@ def convert(type_: Type, value: Any) -> Any:
 
 def convert_json(type_: Type, value: Any) -> Any:
     """Convert parsed JSON by msgspec, with unknown fields and variants. Raises one of `FAILURES`."""
-    cls = _CLASSES.get(type_) or _make_class(type_)
-    result = _convert_marked(cls, value, "") if cls is type_.cls else _convert_marked(cls, {"value": value}, "").value
+    result = _convert(type_, value, _convert_marked)
     note(result, value, NO_COUNT)
     return result
 
@@ -372,7 +373,7 @@ def make_message_reader(classes: Mapping[str, Any]) -> LineReader:
         if _UNKNOWN_TAG.fullmatch(error_text) is None:
             raise Mismatch
         value = read_untyped(line, values)
-        message = _convert_marked(classes.get(value.get("method"), answer), value, error_text)
+        message = _convert_marked(value, classes.get(value.get("method"), answer), error_text)
         note(message, value, NO_COUNT)
         return message
 
@@ -385,7 +386,7 @@ def _keep(message: Any, line: bytes, remaining: int) -> None:
         raise Mismatch
 
 
-def _convert_marked(cls: Any, value: Any, refused: str) -> Any:
+def _convert_marked(value: Any, cls: Any, refused: str = "") -> Any:
     """Convert JSON to a class by msgspec, where unknown tags are temporarily replaced by that of unknown variants.
 
     `refused` is the error that msgspec has already raised; empty if none.
@@ -400,7 +401,7 @@ def _convert_marked(cls: Any, value: Any, refused: str) -> Any:
                 replaced_tags.append((owner, field, owner[field]))
                 owner[field] = UNKNOWN
             try:
-                return msgspec.convert(value, cls, dec_hook=decode_hook)
+                return _convert_exactly(value, cls)
             except msgspec.ValidationError as error:
                 refused = str(error)
     finally:

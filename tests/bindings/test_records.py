@@ -26,6 +26,7 @@ from jsonrpc_bindings import Request, construct, to_builtins
 from jsonrpc_bindings.errors import LIMIT, DecodeError, EncodeError
 from jsonrpc_bindings.records import UNSET
 from jsonrpc_bindings.writers import to_plain
+from test_doubling import ending
 
 loose: Any = notes_protocol
 """For calls that a type checker refuses."""
@@ -72,6 +73,23 @@ def test_what_is_nested_too_deep_is_not_made_plain() -> None:
         value = [value]
     with pytest.raises(EncodeError, match="too deep"):
         to_builtins(value)
+
+
+def test_equal_records_are_compared_once_at_each_depth() -> None:
+    """Each part was compared again for each record around it: three times as long for each level."""
+
+    def nest(depth: int, name: Any) -> Any:
+        tree = notes_protocol.Tree(name="leaf", extra={"value": name})
+        for _ in range(depth):
+            tree = notes_protocol.Tree(name="a", children=[tree])
+        return tree
+
+    with ending():
+        assert nest(60, 1) == nest(60, 1.0)
+        for other in (True, 2, [1], {"a": 1}, None):
+            assert nest(60, 1) != nest(60, other)
+        assert nest(3, [1]) != nest(3, (1,)) and nest(3, [1]) != nest(3, [1, 2]) and nest(3, {"a": 1}) != nest(3, {})
+    assert nest(1, 1) != {"name": "a", "children": [{"name": "leaf", "value": 1}]}
 
 
 def test_a_default_that_is_changed_in_place_is_sent() -> None:
