@@ -793,6 +793,24 @@ def test_of_a_pattern_that_no_engine_can_hold_docs_tell_and_vectors_claim_nothin
     assert (index["files"], index["types_without_rows"]) == ([], ["Long", "User"])
 
 
+def test_vectors_of_many_required_fields_grow_with_their_number_and_say_which_types_they_do_not_cover(
+    tmp_path: Path,
+) -> None:
+    made: dict[int, str] = {}
+    for count in (400, 800):
+        names = [f"field{number}" for number in range(count)]
+        many = {"type": "object", "properties": {key: {"type": "boolean"} for key in names}, "required": names}
+        few = {"type": "object", "properties": {"a": {"type": "boolean"}}, "required": ["a"]}
+        (tmp_path / "schema.json").write_text(json.dumps({"$defs": {"Many": many, "Few": few}}))
+        files = generate(load(tmp_path, name="p/v1"), ["vectors"])["vectors"]
+        index = json.loads(files["index.json"])
+        assert index["types_with_rows_of_some_fields"] == (["Many"] if count > 400 else [])
+        made[count] = files["types/schema.jsonl"]
+    for field in ("field0", "field399"):
+        assert f"invalid:required [{field}]" in made[400]
+    assert len(made[800]) < 2 * len(made[400])
+
+
 def test_what_has_no_description_leaves_no_colon_behind(tmp_path: Path) -> None:
     """As the schemas of others have it: no word about the file, the protocol or a type."""
     (tmp_path / "schema.json").write_text(

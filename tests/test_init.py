@@ -231,6 +231,7 @@ def test_a_folder_with_something_in_it_is_left_alone(here: Path) -> None:
         ("class", "class", "class_.v1"),
         ("--", "--", "protocol.v1"),
         ("json", "json", "json_protocol.v1"),
+        ("nul", "nul", "nul_protocol.v1"),
         ("潮", "潮", "protocol.v1"),
         ("tide/.", "tide", "tide.v1"),
         ("tide/deep/../", "tide", "tide.v1"),

@@ -10,7 +10,7 @@ from .fields import Base, make_record, notes_of, shape_of, values_of
 from .json_types import Mismatch, is_mapping, is_one_of, is_sequence, to_integer
 from .native import convert
 from .parse import FAILURES
-from .receiving import accepts
+from .receiving import accepts, choose_branch
 from .string_enums import make_lookup
 from .types import Type, read_type
 from .writers import to_plain
@@ -93,7 +93,7 @@ def _build_inside(type_: Type, value: Any, accepts: Accepts, key: str | int) -> 
 
 
 def _build_branch(type_: Type, value: Any, accepts: Accepts) -> Any:
-    """Build a value with the first branch that accepts it and whose class has a place for all of its fields."""
+    """Build a value with the branch that it fits best, of those that accept it and whose class has a place for all of its fields."""
     branches: Sequence[Type] = type_.branches
     tags = type_.tags
     if isinstance(value, Base):
@@ -102,25 +102,21 @@ def _build_branch(type_: Type, value: Any, accepts: Accepts) -> Any:
         own = list(dict.fromkeys([*(tags.find_branches(value) or tags.unknown), *tags.free]))
         if len(own) == 1 and (own[0].kind != "record" or shape_of(own[0].cls).fits(value)):
             return build(own[0], value, accepts)
-    drops = any(shape_of(cls).drops for one in branches for cls in one.classes)  # then the one that keeps most
-    candidates: list[Any] = []
+    candidates = [
+        one
+        for one in branches
+        if (one.kind != "record" or isinstance(value, Base) or shape_of(one.cls).fits(value)) and accepts(one, value)
+    ]
     unnamed: Unnamed | None = None
-    for one in branches:
-        if (one.kind != "record" or isinstance(value, Base) or shape_of(one.cls).fits(value)) and accepts(one, value):
-            try:
-                candidates.append(build(one, value, accepts))
-            except Unnamed as error:
-                unnamed = error
-        if candidates and not drops:
-            break
-    if not candidates and unnamed is not None:
+    while candidates:
+        one = choose_branch(candidates, value) if len(candidates) > 1 else candidates[0]
+        try:
+            return build(one, value, accepts)
+        except Unnamed as error:
+            candidates, unnamed = [each for each in candidates if each is not one], error
+    if unnamed is not None:
         raise unnamed
-    return max(candidates, key=_count) if candidates else value
-
-
-def _count(value: Any) -> int:
-    """The number of fields that a record holds."""
-    return len(values_of(value)) if isinstance(value, Base) else 0
+    return value
 
 
 def _is_of(cls: Any, record: Any) -> bool:

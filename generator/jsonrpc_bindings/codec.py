@@ -8,7 +8,8 @@ by `build`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, overload
+from types import NoneType
+from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, cast, overload
 
 from .annotations import resolve
 from .build import Unnamed, build
@@ -35,14 +36,16 @@ from .jsonrpc import (
     Response,
     make_class,
 )
-from .native import Never, complete, convert_annotation, convert_json, make_decoder, make_message_reader
+from .native import Never, complete, convert_annotation, convert_json, make_check, make_message_reader
 from .parse import (
     FAILURES,
+    FLAT,
     VALUES,
     Duplicates,
     LineReader,
     copy_value,
     parse,
+    refuse_deep,
     to_text,
 )
 from .pointers import json_pointer
@@ -53,9 +56,13 @@ from .strict_encode import STRICTLY, find_unnamed
 from .types import Type, read_type
 from .writers import (
     DEEP,
+    FLOAT,
     HasNotes,
+    convert_mapping,
+    convert_sequence,
     encode_native,
     may_be_not_finite,
+    pack,
     to_plain,
     to_readable,
     write_text,
@@ -63,6 +70,9 @@ from .writers import (
 )
 
 Hook: TypeAlias = Callable[[Dropped], object]
+
+_Check: TypeAlias = "tuple[Callable[[Any], Any], Callable[[bytes], Any], Callable[[Any], Any] | None]"
+"""What checks a message: its payload, the decoder of what `pack` writes of that, and its id."""
 
 T = TypeVar("T")
 Found = TypeVar("Found", covariant=True)
@@ -111,7 +121,8 @@ class Codec(Generic[Found, Sender]):
         self._readers: dict[tuple[str, str | None], LineReader] = {}
         self._classes: dict[tuple[Any, str], Any] = {}
         self._types: dict[tuple[bool, Any], Type] = {}
-        self._checks: dict[Any, Any] = {}
+        self._checks: dict[Any, _Check] = {}
+        self._ids: Final = frozenset({int, str, NoneType} if null_id else {int, str})
         self._version: Final = {"jsonrpc": "2.0"} if versioned else {}
         self._frames: Final[dict[Any, frozenset[str]]] = {
             kind: frozenset({*self._version, *(() if kind is Notification else ("id",)), member})
@@ -344,24 +355,28 @@ class Codec(Generic[Found, Sender]):
         checked first: whatever `decode` would reject is refused, and so are values, variants and fields that the schema does not name,
         except extensions, which begin with `_`. `encode_strictly` of this package makes this the default of the process.
 
-        Raises `EncodeError` for what JSON cannot express, and with `problems` for what the strict check rejects.
+        Raises `EncodeError` for what JSON cannot express, and for what the strict check rejects; its `problems` say where.
         """
         is_strict = STRICTLY.is_on if strict is None else strict
-        native_message, check = message, None if is_strict else self._checks.get(type(message))
+        native_message, check = message, None if is_strict else self._checks.get(message.__class__)
         if check is None and not is_strict and isinstance(message, Message):
             native_message, check = self._of_method(message)
-        try:
-            if check is not None:
-                try:
-                    text = encode_native(native_message)
-                except HasNotes:
-                    text = write_with_notes(native_message)
-                check(text)
-                # null is what msgspec writes for a number that is not finite; `rfind` takes half the time of `in`
-                if text.rfind(b"null") < 0 or not may_be_not_finite(native_message):
+        if check is not None:
+            get_payload, check_payload, get_id = check
+            try:
+                packed = pack(get_payload(native_message))
+                check_payload(packed)
+                is_right = get_id is None or get_id(native_message).__class__ in self._ids
+                if is_right and (FLOAT not in packed or not may_be_not_finite(packed)):
+                    try:
+                        text = encode_native(native_message)
+                    except HasNotes:
+                        text = write_with_notes(native_message)
+                    if len(text) > FLAT:
+                        refuse_deep(text)
                     return text
-        except FAILURES:
-            pass
+            except FAILURES:
+                pass
         if is_sequence(message) and not self.batch and any(isinstance(one, Message) for one in message):
             raise EncodeError("this protocol has no batches")
         try:
@@ -374,22 +389,25 @@ class Codec(Generic[Found, Sender]):
         return text
 
     def _of_method(self, message: Any) -> tuple[Any, Any]:
-        """Convert a message to the class of its method, and return it with the decoder of this class; `None` for the decoder if there is
-        none.
-        """
+        """Convert a message to the class of its method, and return it with the check of this class; `None` if there is none."""
         kind = message._kind
         row = self._routes.get((message.method, kind is not Notification)) if isinstance(message.method, str) else None
         cls = self._get_class(kind, row) if row is not None and kind is not ErrorResponse else None
         if cls is None:
             return message, None
         if cls not in self._checks:
-            self._checks[cls] = make_decoder(cls).decode
+            self._checks[cls] = self._make_check(kind, row, cls)
         if message.__class__ is cls:
             return message, self._checks[cls]
         if message.form != "value" or _get_extra(message):
             return message, None
         values = {name: getattr(message, name) for name in ("id", _MEMBERS[kind]) if name in cls.__struct_fields__}
         return make(cls, **self._version, **values), self._checks[cls]
+
+    def _make_check(self, kind: Any, row: Method[Any, Any] | None, cls: Any) -> _Check:
+        slots = cast("Mapping[str, Any]", vars(cls))
+        check = make_check(convert_annotation(self.type(self._find_type(kind, row))))
+        return slots[_MEMBERS[kind]].__get__, check, slots["id"].__get__ if "id" in slots else None
 
     def _to_plain(self, value: Any) -> Any:
         """Convert a message, or a value that contains records, to plain JSON."""
@@ -398,12 +416,8 @@ class Codec(Generic[Found, Sender]):
         if isinstance(value, Record):
             return self._write_checked(type(value), value)
         if is_sequence(value):
-            return list(map(self._to_plain, value))
-        if is_mapping(value):
-            if not all(isinstance(key, str) for key in value):
-                raise EncodeError("the keys of an object are strings")
-            return {key: self._to_plain(item) for key, item in value.items()}
-        return to_plain(value)
+            return convert_sequence(value, self._to_plain)
+        return convert_mapping(value, self._to_plain) if is_mapping(value) else to_plain(value)
 
     def _find_unnamed(self, value: Any, at: Path = ()) -> Iterator[Problem]:
         """Yield what the schema does not name in a message, a batch or a value."""
@@ -450,7 +464,7 @@ class Codec(Generic[Found, Sender]):
         if form != "value" and not _is_set(value):
             members |= {member: None} if form == "null" else {}
         elif value is not None or row is None or row.omitted != "nothing" or kind is Response:
-            members[member] = self._write_checked(type_, value) if type_ is not None else to_readable(value)
+            members[member] = self._write_checked(type_, value, member)
         elif form == "value":
             members[member] = None
         extra = _get_extra(message)
@@ -463,13 +477,16 @@ class Codec(Generic[Found, Sender]):
             return self.error
         return row and (row.result if kind is Response else row.params)
 
-    def _write_checked(self, type_: Any, value: Any) -> Any:
-        """Convert a value of a type to plain JSON. Raises `EncodeError` if it is not valid."""
+    def _write_checked(self, type_: Any, value: Any, *at: str) -> Any:
+        """Convert a value of a type to plain JSON; `None` if it may be of any. Raises `EncodeError` if it is not valid."""
         try:
             output = to_readable(value)
-            self._decode_typed(type_, output, (), INVALID_PARAMS, {}, None, lenient=False)
+            if type_ is not None:
+                self._decode_typed(type_, output, at, INVALID_PARAMS, {}, None, lenient=False)
         except DecodeError as error:
             raise EncodeError(f"this cannot be written as JSON: {error}", error.problems) from None
+        except EncodeError as error:
+            raise error.prefix(*at) from None
         return output
 
 

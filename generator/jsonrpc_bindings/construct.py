@@ -10,7 +10,7 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from .build import as_variant, read
-from .errors import INVALID_PARAMS, DecodeError, EncodeError, Problem, limit_problems
+from .errors import INVALID_PARAMS, LIMIT, DecodeError, EncodeError, Problem, limit_problems
 from .fields import Base, Shape, notes_for, notes_of, put, shape_of
 from .json_types import Mismatch, is_object
 from .pointers import json_pointer, split_pointer
@@ -49,6 +49,8 @@ def _by_wire_names(shape: Shape, arguments: Mapping[str, Any], problems: list[Pr
     value: dict[str, Any] = dict(shape.constants)
     used_names: set[str] = set()
     for name, item in arguments.items():
+        if len(problems) > LIMIT:  # to look for similar names takes time
+            break
         field_name = shape.by_name.get(name)
         if field_name is None:
             if shape.is_unknown:
@@ -136,7 +138,7 @@ def _judge(shape: Shape, record: Any, change: Mapping[str, Any]) -> list[Problem
     try:
         updated = to_readable({**to_readable(record), **change})
     except EncodeError as error:
-        return [Problem("", "", str(error))]
+        return list(error.problems) or [Problem("", "", str(error))]
     return [one for one in _explain(shape, updated) if one.pointer and split_pointer(one.pointer)[0] in names]
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
+
+from .pointers import json_pointer
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -95,11 +97,18 @@ def _rebuild(code: int, problems: tuple[Problem, ...], id_: Any, method: str | N
 
 
 class EncodeError(ValueError):
-    """A message that cannot be encoded: JSON cannot express it, or the strict check rejects it for the reasons in `problems`."""
+    """A message that cannot be encoded: JSON cannot express it, or the strict check rejects it. `problems` are the reasons with their
+    places, as far as they are known.
+    """
 
     def __init__(self, sentence: str, problems: tuple[Problem, ...] = ()) -> None:
         self.problems = problems
         super().__init__(sentence)
+
+    def prefix(self, *path: str | int) -> EncodeError:
+        """The error for the value that has this one at a path."""
+        problems = tuple(replace(one, pointer=json_pointer(path) + one.pointer) for one in self.problems)
+        return EncodeError("; ".join(map(str, problems)) or str(self), problems)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +118,11 @@ class Dropped:
     pointer: str
     value: Any
     problem: Problem
+
+
+def describe_key(key: Any) -> str:
+    """The sentence that a key of an object is no string."""
+    return f"the keys of an object are strings, not {key!r}"
 
 
 def quote(value: Any) -> str:

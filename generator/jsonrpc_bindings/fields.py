@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct, StructMeta, UnsetType
 from msgspec import field as struct_field
 
 from .annotations import resolve
-from .json_types import is_mapping, is_object, is_one_of, is_sequence
+from .json_types import is_array, is_mapping, is_object, is_one_of, is_sequence
 
 Constant: TypeAlias = "str | int | float | bool"
 
@@ -69,14 +69,36 @@ class Noted(Struct, eq=False, kw_only=True, omit_defaults=True):
         yield from ()
 
     def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        if not isinstance(other, Noted) or self._kind is not other._kind:
-            return NotImplemented
-        return _is_equal(self._list_contents(), other._list_contents())
+        return self._is_equal(self, other) if isinstance(other, Noted) else NotImplemented
 
     def __ne__(self, other: object) -> bool:
         return not self == other
+
+    @staticmethod
+    def _is_equal(mine: Any, theirs: Any) -> bool:
+        """Whether two values are equal as JSON: true differs from 1, at any depth. Each part is compared once."""
+        waiting = [(mine, theirs)]
+        while waiting:
+            one: Any
+            other: Any
+            one, other = waiting.pop()
+            if one is other:
+                continue
+            if isinstance(one, Noted):
+                if not isinstance(other, Noted) or one._kind is not other._kind:
+                    return False
+                waiting.append((one._list_contents(), other._list_contents()))
+            elif is_object(one):
+                if not is_object(other) or one.keys() != other.keys():
+                    return False
+                waiting += [(item, other[key]) for key, item in one.items()]
+            elif is_sequence(one):
+                if not is_sequence(other) or is_array(one) is not is_array(other) or len(one) != len(other):
+                    return False
+                waiting += zip(one, other, strict=True)
+            elif (type(one) is bool) is not (type(other) is bool) or one != other:
+                return False
+        return True
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -289,21 +311,3 @@ def list_changed_defaults(record: Any) -> Iterator[tuple[Field, Any]]:
     for name, value in notes.made.items():
         if get_value(record, fields[name]) is UNSET and value != fields[name].make_default():
             yield fields[name], value
-
-
-def _is_equal(mine: Any, theirs: Any) -> bool:
-    """Whether two values are equal as JSON: true differs from 1, at any depth."""
-    waiting = [(mine, theirs)]
-    while waiting:
-        one: Any
-        other: Any
-        one, other = waiting.pop()
-        if one is other:
-            continue
-        if (type(one) is bool) is not (type(other) is bool) or one != other:
-            return False
-        if is_object(one):
-            waiting += [(item, other[key]) for key, item in one.items()]
-        elif is_sequence(one):
-            waiting += zip(one, other, strict=True)
-    return True

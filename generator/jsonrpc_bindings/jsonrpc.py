@@ -176,4 +176,7 @@ def make_class(kind: Any, method: str, fields: dict[str, Any], *, is_tagged: boo
         "method": method,
     }
     tag: Any = {"tag_field": "method", "tag": method} if is_tagged else {}
-    return MessageMeta(kind.__name__, (kind,), namespace, kw_only=True, eq=False, omit_defaults=True, **tag)
+    cls = MessageMeta(kind.__name__, (kind,), namespace, kw_only=True, eq=False, omit_defaults=True, **tag)
+    if "jsonrpc" in fields:
+        type.__setattr__(cls, "jsonrpc", property(vars(cls)["jsonrpc"].__get__))  # nobody can change it
+    return cls

@@ -11,7 +11,7 @@ from .engine import Engine
 from .errors import Dropped, Problem
 from .explain import SchemaError
 from .json_types import is_array, is_object
-from .pointers import json_pointer
+from .pointers import json_pointer, resolve_reference
 
 MOST: Final = 16_000
 """The maximum number of values that are dropped from one message."""
@@ -85,6 +85,7 @@ class Leniency:
             for name in schema.get("properties", ()):
                 fields.setdefault(name, []).append((*place, "properties", name))
         result = dict(value)
+        requirable = self._find_requirable(places)
         for name in dict.fromkeys((*value, *fields)):
             there, mark, own = (*path, name), len(self.drops), members.get(name, ())
             declared = [one for one in fields.get(name, ()) if is_object(explainer.get_subschema(one))]
@@ -99,14 +100,19 @@ class Leniency:
                     value[name] is None and "x-deserialize-default-on-null" in keywords
                 )
                 if is_dropped and not self._fits(own, mended):
-                    if next(self._list_missing(places, value, name), None) is None:
+                    if name not in requirable or next(self._list_missing(places, value, name), None) is None:
                         del result[name]
                     elif is_list and self._fits(own, []):
                         result[name] = []
                     else:
                         continue
                     self._drop(mark, there, value[name], self.find_problems(own, mended, there))
-            elif is_list and "x-deserialize-default-on-error" in keywords and self._fits(declared, []):
+            elif (
+                name in requirable
+                and is_list
+                and "x-deserialize-default-on-error" in keywords
+                and self._fits(declared, [])
+            ):
                 missing = next(self._list_missing(places, value, name), None)
                 if missing is not None:
                     result[name] = []
@@ -126,6 +132,23 @@ class Leniency:
         for place in places:
             errors = islice(self._engine.find_problems(place, rest), EXAMINED)
             yield from (one for one in errors if one.missing == name and not one.path)
+
+    def _find_requirable(self, places: Iterable[Path]) -> set[str]:
+        """The names of the fields that a subschema may require of the same value: whether it does is much more work."""
+        names: set[str] = set()
+        waiting, visited = [*places], set[Path]()
+        for place in waiting:  # which grows
+            schema = self._engine.explainer.get_subschema(place)
+            if place in visited or not is_object(schema):
+                continue
+            visited.add(place)
+            names.update(schema.get("required", ()), *schema.get("dependentRequired", {}).values())
+            waiting += [resolve_reference(schema["$ref"])] if "$ref" in schema else []
+            waiting += [(*place, keyword) for keyword in ("then", "else") if keyword in schema]
+            for keyword in ("allOf", "anyOf", "oneOf"):
+                waiting += [(*place, keyword, index) for index in range(len(schema.get(keyword, ())))]
+            waiting += [(*place, "dependentSchemas", name) for name in schema.get("dependentSchemas", ())]
+        return names
 
     def _list_subschemas(self, places: Iterable[Path], value: Any) -> Iterator[tuple[Path, Any]]:
         """Yield the subschemas by which a value is judged, with their paths; of a union, the branch that the value was meant for."""

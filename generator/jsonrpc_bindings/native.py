@@ -10,7 +10,6 @@ import re
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import islice
 from math import isfinite
 from threading import RLock
 from types import NoneType
@@ -24,7 +23,7 @@ from .fields import UNKNOWN, Base, Notes, Shape, is_record, keep_notes, shape_of
 from .json_types import Mismatch, is_one_of, to_comparable, to_integer
 from .jsonrpc import Message
 from .parse import LineReader, make_line_reader, read_untyped, to_float, untyped, write_untyped
-from .receiving import accepts
+from .receiving import accepts, choose_branch
 from .types import JSON_CLASSES, Tags, Type, join, read_field_type
 from .writers import encode_native
 
@@ -67,6 +66,18 @@ def make_decoder(type_: Any) -> msgspec.json.Decoder[Any]:
     """The decoder of JSON text for a type whose classes are prepared."""
     with _ONE_AT_A_TIME:  # msgspec shows what it knows of a class before it knows all of it
         return msgspec.json.Decoder(type_, dec_hook=decode_hook, float_hook=to_float)
+
+
+def make_check(cls: Any) -> Callable[[bytes], Any]:
+    """The decoder for what `pack` writes of a class. It raises one of `FAILURES` if a value has another type than its annotation."""
+    return msgspec.msgpack.Decoder(cls, dec_hook=_decode_packed).decode
+
+
+def _decode_packed(type_: Any, value: Any) -> Any:
+    return _NOTES if type_ is Notes else decode_hook(type_, value)
+
+
+_NOTES: Final = Notes()
 
 
 def complete(cls: Any) -> Any:
@@ -178,12 +189,14 @@ def _make_hook(read: Read) -> Any:
     return Hooked("Hook", (Hook,), {"read": staticmethod(read)})
 
 
-def _convert(type_: Type, value: Any) -> Any:
-    """Convert a value to a type by msgspec, without unknown fields."""
+_convert_exactly: Final = partial(msgspec.convert, dec_hook=decode_hook)
+"""Converts a value to a class by msgspec."""
+
+
+def _convert(type_: Type, value: Any, convert: Callable[[Any, Any], Any] = _convert_exactly) -> Any:
+    """Convert a value to a type by a function that converts to classes, without unknown fields."""
     cls = _CLASSES.get(type_) or _make_class(type_)
-    if cls is type_.cls:
-        return msgspec.convert(value, cls, dec_hook=decode_hook)
-    return msgspec.convert({"value": value}, cls, dec_hook=decode_hook).value
+    return convert(value, cls) if cls is type_.cls else convert({"value": value}, cls).value
 
 
 def _make_class(type_: Type) -> Any:
@@ -253,8 +266,9 @@ def _make_union_reader(type_: Type) -> Read:
                 return value
         candidates = [one for one in branches if _may_be(one, value)]
         if len(candidates) > 1:  # to try one after the other would read what lies below them again and again
-            accepting = (one for one in candidates if accepts(one, value))
-            candidates = list(islice(accepting, 2 if type_.is_exclusive else 1))
+            candidates = [one for one in candidates if accepts(one, value)]
+            if len(candidates) > 1 and not type_.is_exclusive:
+                candidates = [choose_branch(candidates, value)]
         if len(candidates) != 1:
             raise Mismatch
         return _convert(candidates[0], value)
@@ -346,8 +360,7 @@ def convert(type_: Type, value: Any) -> Any:
 
 def convert_json(type_: Type, value: Any) -> Any:
     """Convert parsed JSON by msgspec, with unknown fields and variants. Raises one of `FAILURES`."""
-    cls = _CLASSES.get(type_) or _make_class(type_)
-    result = _convert_marked(cls, value, "") if cls is type_.cls else _convert_marked(cls, {"value": value}, "").value
+    result = _convert(type_, value, _convert_marked)
     note(result, value, NO_COUNT)
     return result
 
@@ -360,7 +373,7 @@ def make_message_reader(classes: Mapping[str, Any]) -> LineReader:
         if _UNKNOWN_TAG.fullmatch(error_text) is None:
             raise Mismatch
         value = read_untyped(line, values)
-        message = _convert_marked(classes.get(value.get("method"), answer), value, error_text)
+        message = _convert_marked(value, classes.get(value.get("method"), answer), error_text)
         note(message, value, NO_COUNT)
         return message
 
@@ -373,7 +386,7 @@ def _keep(message: Any, line: bytes, remaining: int) -> None:
         raise Mismatch
 
 
-def _convert_marked(cls: Any, value: Any, refused: str) -> Any:
+def _convert_marked(value: Any, cls: Any, refused: str = "") -> Any:
     """Convert JSON to a class by msgspec, where unknown tags are temporarily replaced by that of unknown variants.
 
     `refused` is the error that msgspec has already raised; empty if none.
@@ -388,7 +401,7 @@ def _convert_marked(cls: Any, value: Any, refused: str) -> Any:
                 replaced_tags.append((owner, field, owner[field]))
                 owner[field] = UNKNOWN
             try:
-                return msgspec.convert(value, cls, dec_hook=decode_hook)
+                return _convert_exactly(value, cls)
             except msgspec.ValidationError as error:
                 refused = str(error)
     finally:

@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from math import isinf
 from typing import Any, Final, Literal, TypeAlias
@@ -13,8 +14,8 @@ from typing import Any, Final, Literal, TypeAlias
 import jiter
 import msgspec
 
-from .errors import INVALID_REQUEST, PARSE_ERROR, DecodeError, Problem, limit_problems, quote
-from .json_types import Mismatch, is_array, is_object, to_integer
+from .errors import INVALID_REQUEST, PARSE_ERROR, DecodeError, Problem, describe_key, limit_problems, quote
+from .json_types import Mismatch, is_array, is_mapping, is_object, is_sequence, to_integer
 from .pointers import json_pointer
 
 Duplicates: TypeAlias = Literal["refuse", "last"]
@@ -84,17 +85,8 @@ def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES
 def is_plain(value: Any) -> bool:
     """Whether a value is plain JSON as a parser returns it. A value that is nested too deep, or contains itself, is not."""
     try:
-        refuse_deep(write_untyped(value))
+        refuse_deep(_write_sorted(value))
     except FAILURES:
-        return False
-    return True
-
-
-def is_json(value: Any) -> bool:
-    """Whether JSON can express a value."""
-    try:
-        _serialize(value)
-    except DecodeError:
         return False
     return True
 
@@ -112,6 +104,9 @@ untyped: Final = msgspec.json.Decoder(float_hook=to_float).decode
 
 write_untyped: Final = msgspec.json.Encoder().encode
 """Writes plain values as JSON text."""
+
+_write_sorted: Final = msgspec.json.Encoder(order="deterministic").encode
+"""Writes plain values as JSON text. With an order, msgspec rejects keys that are no strings, which it writes as text otherwise."""
 
 
 def make_line_reader(
@@ -139,7 +134,7 @@ def make_line_reader(
                 raise
             return mend(line, values, str(error))
         colons = line.count(b":")
-        if size > _FLAT + colons and colons + size - len(line.replace(b"[", b"")) > DEEPEST:
+        if size > FLAT + colons and colons + size - len(line.replace(b"[", b"")) > DEEPEST:
             refuse_deep(line)
         if BACKSLASH in line and (
             line.find(b"\\u003a") >= 0 or line.find(b"\\u003A") >= 0 or line.find(b"\\u0000") >= 0
@@ -159,11 +154,11 @@ read_untyped: Final = make_line_reader(untyped, write_untyped)
 """Parses plain values without duplicate keys."""
 
 
-def copy_value(value: Any, *, duplicates: Duplicates = "refuse", values: int = VALUES) -> Any:
-    """Copy a parsed JSON value, with the checks of `parse`: Python distinguishes the keys 1 and "1", and JSON does not."""
+def copy_value(value: Any, *, values: int = VALUES) -> Any:
+    """Copy a parsed JSON value, with the checks of `parse`."""
     if isinstance(value, bytes | bytearray):
         raise DecodeError(PARSE_ERROR, (Problem("", "", _UNPARSED),))
-    return parse(_serialize(value), duplicates=duplicates, values=values)
+    return parse(_serialize(value), values=values)
 
 
 def to_text(line: Any) -> bytes:
@@ -175,10 +170,55 @@ def to_text(line: Any) -> bytes:
 
 def _serialize(value: Any) -> bytes:
     try:
+        return _dump(value)
+    except DecodeError as error:
+        path, misfit = _find_misfit(value)
+        keys = [key for key in misfit if not isinstance(key, str)] if is_mapping(misfit) else ()
+        refusal = not_json(describe_key(keys[0])) if keys else error
+        raise DecodeError(refusal.code, (replace(refusal.problems[0], pointer=json_pointer(path)),)) from None
+
+
+def _dump(value: Any) -> bytes:
+    try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        _refuse_keys(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise not_json(str(error)) from None
     return _encode(text)
+
+
+def _refuse_keys(value: Any) -> None:
+    """Raise `TypeError` for a key that is no string in a value that `json` writes: it writes some as text."""
+    try:
+        _write_sorted(value)
+    except FAILURES:  # which a subclass of a type of JSON is refused with as well
+        waiting: list[Any] = [value]
+        while waiting:
+            one = waiting.pop()
+            if is_mapping(one) and not all(isinstance(key, str) for key in one):
+                raise TypeError from None
+            waiting += one.values() if is_mapping(one) else one if is_sequence(one) else ()
+
+
+def _find_misfit(whole: Any) -> tuple[tuple[Any, ...], Any]:
+    """The first part of a value that JSON cannot express, with its path; the whole, if it is nested too deep to search."""
+    path: tuple[Any, ...] = ()
+    value = whole
+    while len(path) <= DEEPEST:
+        members = value.items() if is_object(value) else enumerate(value) if is_sequence(value) else ()
+        member = next(((key, item) for key, item in members if not _is_json(item)), None)
+        if member is None:
+            return path, value
+        path, value = (*path, member[0]), member[1]
+    return (), whole
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        _dump(value)
+    except DecodeError:
+        return False
+    return True
 
 
 def _encode(text: str) -> bytes:
@@ -200,7 +240,10 @@ def _count(line: bytes, one: bytes) -> int:
 
 def refuse_deep(line: bytes) -> None:
     """Raise `ValueError` for a line that is nested deeper than the other parser allows."""
-    if len(line) <= _FLAT or _count(line, b"{") + _count(line, b"[") <= DEEPEST:
+    if len(line) <= FLAT:
+        return
+    arrays = _count(line, b"[")
+    if arrays + len(line) // 5 <= DEEPEST or arrays + _count(line, b"{") <= DEEPEST:  # an object takes five characters
         return
     if BACKSLASH not in line:
         brackets = b"".join(line.translate(None, _TEXT).replace(b'""', b"").split(b'"')[::2])
@@ -213,7 +256,7 @@ def refuse_deep(line: bytes) -> None:
 
 _TEXT: Final = bytes(one for one in range(256) if one not in b'"[]{}')
 _LEVELS: Final = 12
-_FLAT: Final = 2 * DEEPEST
+FLAT: Final = 2 * DEEPEST
 """The length up to which text, without its colons, cannot be nested too deep: each level takes two brackets."""
 
 

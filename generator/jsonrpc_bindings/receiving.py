@@ -41,6 +41,7 @@ class Receiving:
         self._places: dict[Any, Path] = {}
         self._lock: Final = RLock()
         self._engine: Final = Engine(lambda: {"$defs": dict(self.definitions)}, lambda: schema_module.patterns)
+        self._published: Final = Engine(lambda: {"$defs": schema_module.judging}, lambda: schema_module.patterns)
         _KNOWN[self.module] = self
 
     @classmethod
@@ -188,6 +189,14 @@ class Receiving:
         """Whether receivers accept a value of a type."""
         return self._engine.is_valid(self.locate(type_), value)
 
+    def rank(self, type_: Type, value: Any) -> tuple[bool, int]:
+        """How well a value fits a type that accepts it: whether the schema accepts it as published, and how many fields have a place."""
+        place = self.locate(type_)
+        is_published = not self.schema_module.receiving or place[1] not in self.schema_module.definitions
+        wires = (shape_of(cls).wires for cls in type_.classes)
+        count = max((len(each & value.keys()) for each in wires), default=0) if is_object(value) else 0
+        return is_published or self._published.is_valid(place, value), count
+
     def find_problems(self, type_: Type, value: Any) -> Iterator[Problem]:
         """Yield the problems of a value of a type."""
         for error in self._engine.find_problems(self.locate(type_), value):
@@ -285,12 +294,18 @@ def accepts(type_: Type, value: Any) -> bool:
         return False
 
 
+def choose_branch(branches: Sequence[Type], value: Any) -> Type:
+    """The branch of a union, of several that accept a Python value, that the value fits best: of those that it fits equally, the first."""
+    instance = to_readable(value)
+    return max(branches, key=lambda one: get_receiving(find_module_name(one.annotation)).rank(one, instance))
+
+
 def explain_value(type_: Any, value: Any) -> list[Problem]:
     """The problems of a Python value as an instance of a type, by its schema."""
     try:
         instance = to_readable(value)
     except EncodeError as error:
-        return [Problem("", "", str(error))]
+        return list(error.problems) or [Problem("", "", str(error))]
     return list(islice(get_receiving(find_module_name(type_)).find_problems(read_type(type_), instance), 100))
 
 

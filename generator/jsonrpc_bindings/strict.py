@@ -20,7 +20,6 @@ from .errors import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     LIMIT,
-    PARSE_ERROR,
     DecodeError,
     Problem,
     describe_more,
@@ -28,7 +27,7 @@ from .errors import (
 )
 from .json_types import is_array, is_object
 from .module_registry import SchemaModule, find_module
-from .parse import VALUES, TooManyValues, copy_value, is_json, is_plain, parse_with_duplicates
+from .parse import VALUES, TooManyValues, copy_value, is_plain, parse_with_duplicates
 from .pointers import json_pointer
 from .routing import EMPTY, Routing, is_id
 
@@ -137,7 +136,7 @@ class Strict:
         definition = self.schema_module.name_of(type_)
         if definition is None:
             raise KeyError(f"{type_!r} is no definition of the schema, and no type of this package")
-        instance, problems = _read_value(value, values)
+        instance, problems = _read(_copy, value, values)
         if _is_unreadable(problems):
             return problems
         return _limit(chain(problems, self._judge_against(definition, instance, (), INVALID_PARAMS)), limit)
@@ -147,16 +146,7 @@ class Strict:
 
         The last value of a duplicate key counts.
         """
-        if not isinstance(message, bytes | bytearray | str):
-            return _read_value(message, values)
-        try:
-            value, duplicates = parse_with_duplicates(message, values=values)
-        except TooManyValues as error:
-            return None, (_report_size(error),)
-        except DecodeError as error:
-            (problem,) = error.problems
-            return None, (Violation(problem.pointer, "", problem.sentence, error.code, "json"),)
-        return value, tuple(_report_duplicate(problem) for problem in duplicates)
+        return _read(parse_with_duplicates if isinstance(message, bytes | bytearray | str) else _copy, message, values)
 
     def judge(
         self,
@@ -303,39 +293,25 @@ def _is_unreadable(problems: Sequence[Violation]) -> bool:
     return any(problem.rule in ("json", "size") for problem in problems)
 
 
-def _report_duplicate(problem: Problem) -> Violation:
-    return Violation(problem.pointer, "", problem.sentence, INVALID_REQUEST, "duplicate-key")
-
-
 def make_violation(sentence: str, at: Path = ()) -> Violation:
     """The violation of an invalid envelope."""
     return Violation(json_pointer(at), "", sentence, INVALID_REQUEST, "envelope")
 
 
-def _report_size(error: TooManyValues) -> Violation:
-    return Violation("", "", error.problems[0].sentence, error.code, "size")
+def _copy(value: Any, *, values: int) -> tuple[Any, tuple[Problem, ...]]:
+    return copy_value(value, values=values), ()
 
 
-def _read_value(value: Any, values: int) -> tuple[Any, tuple[Violation, ...]]:
+def _read(
+    read: Callable[..., tuple[Any, tuple[Problem, ...]]], value: Any, values: int
+) -> tuple[Any, tuple[Violation, ...]]:
     try:
-        return copy_value(value, values=values), ()
+        instance, duplicates = read(value, values=values)
     except TooManyValues as error:
-        return None, (_report_size(error),)
+        return None, (Violation("", "", error.problems[0].sentence, error.code, "size"),)
     except DecodeError as error:
-        if error.code != PARSE_ERROR:
-            return copy_value(value, duplicates="last", values=values), tuple(map(_report_duplicate, error.problems))
-        return None, (
-            Violation(json_pointer(_find_misfit(value)), "", error.problems[0].sentence, PARSE_ERROR, "json"),
-        )
-
-
-def _find_misfit(value: Any) -> Path:
-    """The path of the first part of a value that JSON cannot express; the root, if it is nested too deep to search."""
-    path: Path = ()
-    while len(path) <= 200:
-        members = value.items() if is_object(value) else enumerate(value) if is_array(value) else ()
-        member = next(((key, item) for key, item in members if not is_json(item)), None)
-        if member is None:
-            return path
-        path, value = (*path, member[0]), member[1]
-    return ()
+        (problem,) = error.problems
+        return None, (Violation(problem.pointer, "", problem.sentence, error.code, "json"),)
+    return instance, tuple(
+        Violation(one.pointer, "", one.sentence, INVALID_REQUEST, "duplicate-key") for one in duplicates
+    )

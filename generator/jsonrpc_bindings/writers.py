@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final, overload
 
 import msgspec
 from msgspec import UNSET
 
-from .errors import EncodeError
+from .errors import EncodeError, Problem, describe_key
 from .fields import NOTES, Base, Notes, list_changed_defaults, notes_of, shape_of
 from .json_types import is_mapping
 from .jsonrpc import Message
@@ -33,41 +34,38 @@ def _require_no_notes(value: object) -> Any:
     raise HasNotes(f"{type(value).__name__!r} is no value of JSON")
 
 
-_packed: Final = msgspec.msgpack.Encoder(enc_hook=_require_no_notes).encode
-
 encode_native: Final = msgspec.json.Encoder(enc_hook=_require_no_notes).encode
 """Encodes records without notes. Raises `HasNotes` for others."""
 
 
-class _Notes:
-    """Encodes notes among the fields of their record: after a mark, which is removed afterwards."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.encode: Final = msgspec.json.Encoder(enc_hook=self).encode
-
-    def __call__(self, notes: object) -> Any:
-        if not isinstance(notes, Notes) or notes.made:
-            raise HasNotes
-        shape, unknown = notes.shape, notes.unknown
-        if not unknown or shape is None or not shape.takes_any_field or not shape.wires.isdisjoint(unknown):
-            raise HasNotes
-        self.count += 1
-        return msgspec.Raw(b"0," + self.encode(unknown)[1:-1])
+def _list_unknown(notes: object) -> dict[str, Any]:
+    """The fields of notes that are only unknown fields. Raises `HasNotes` for others."""
+    if not isinstance(notes, Notes) or notes.made:
+        raise HasNotes
+    shape, unknown = notes.shape, notes.unknown
+    if not unknown or shape is None or not shape.takes_any_field or shape.is_odd or not shape.wires.isdisjoint(unknown):
+        raise HasNotes
+    return unknown
 
 
-_MARK: Final = msgspec.json.encode(NOTES) + b":0,"
+pack: Final = msgspec.msgpack.Encoder(enc_hook=_list_unknown, order="deterministic").encode
+"""Encodes records as MessagePack, which keeps numbers that are not finite. With an order, msgspec rejects keys that are no strings, which
+it writes as text otherwise. Raises one of `FAILURES`.
+"""
+
+
+def _write_notes(notes: object) -> Any:
+    return msgspec.Raw(b"\0," + _encode_marked(_list_unknown(notes))[1:-1])
+
+
+_encode_marked: Final = msgspec.json.Encoder(enc_hook=_write_notes).encode
+"""Encodes notes among the fields of their record, after a mark, which has a byte that is in no JSON text."""
+_MARK: Final = msgspec.json.encode(NOTES) + b":\0,"
 
 
 def write_with_notes(value: Any) -> bytes:
-    """Encode a value that has unrestricted unknown fields. Raises `HasNotes` if it has to be converted to plain values."""
-    notes = _Notes()
-    text = notes.encode(value)
-    if text.count(_MARK) != notes.count:
-        raise HasNotes
-    text = text.replace(_MARK, b"")
-    refuse_deep(text)
-    return text
+    """Encode a value that `pack` takes, and whose records may have notes."""
+    return _encode_marked(value).replace(_MARK, b"")
 
 
 @overload
@@ -91,30 +89,58 @@ def to_plain(value: Any) -> Any:
     kind = value.__class__
     if kind is str or kind is int or value is None or kind is bool:
         return value
-    if kind is list:
-        return [to_plain(item) for item in value]
+    if kind is list or kind is tuple:
+        return convert_sequence(value, to_plain)
     if isinstance(value, Base):
         return _record_to_plain(value)
     if is_mapping(value):
-        if not all(isinstance(key, str) for key in value):
-            raise EncodeError("the keys of an object are strings")
-        return {key: to_plain(item) for key, item in value.items()}
-    if kind is tuple:
-        return [to_plain(item) for item in value]
+        return convert_mapping(value, to_plain)
     if isinstance(value, float):
         if not isfinite(value):
-            raise EncodeError("a number that is not finite cannot be written as JSON")
+            raise _refuse("a number that is not finite cannot be written as JSON")
         return value
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, int):
         return int(value)
     if isinstance(value, Message):
-        raise EncodeError("a message is no value: it is written by `encode`")
+        raise _refuse("a message is no value: it is written by `encode`")
     try:
-        return msgspec.to_builtins(value, enc_hook=_require_no_notes)
+        plain = msgspec.to_builtins(value, enc_hook=_require_no_notes)
     except (TypeError, ValueError, RecursionError) as error:
-        raise EncodeError(f"this cannot be written as JSON: {error}") from None
+        raise _refuse(f"this cannot be written as JSON: {error}") from None
+    return to_plain(plain)
+
+
+def _refuse(sentence: str) -> EncodeError:
+    return EncodeError(sentence, (Problem("", "", sentence),))
+
+
+def convert_sequence(value: Iterable[Any], convert: Callable[[Any], Any]) -> list[Any]:
+    """Convert a list or tuple to plain JSON, and its items by a function. Raises `EncodeError` with the indices in its pointers."""
+    result: list[Any] = []
+    try:
+        for item in value:
+            result.append(convert(item))  # noqa: PERF401 - the length is the index of an item that is refused
+    except EncodeError as error:
+        raise error.prefix(len(result)) from None
+    return result
+
+
+def convert_mapping(value: Mapping[Any, Any], convert: Callable[[Any], Any]) -> dict[str, Any]:
+    """Convert a mapping to plain JSON, and its items by a function. Raises `EncodeError` with the keys in its pointers."""
+    result: dict[str, Any] = {}
+    key: Any
+    for key in value:
+        if not isinstance(key, str):
+            raise _refuse(describe_key(key))
+    key = ""
+    try:
+        for key, item in value.items():
+            result[key] = convert(item)
+    except EncodeError as error:
+        raise error.prefix(key) from None
+    return result
 
 
 def _record_to_plain(record: Any) -> dict[str, Any]:
@@ -127,20 +153,22 @@ def _record_to_plain(record: Any) -> dict[str, Any]:
     result: dict[str, Any] = {}
     if shape.tag_field is not None:
         result[shape.tag_field] = notes.tag if shape.is_unknown and notes is not None else shape.tag
-    for wire, get in fields:
-        value = get(record)
-        if value is not UNSET:
-            kind = value.__class__
-            result[wire] = value if kind is str or kind is int or value is None else to_plain(value)
-    if notes is not None:
-        if notes.made:
-            for one, value in list_changed_defaults(record):
-                result[one.wire] = to_plain(value)
-        for key, value in (notes.unknown or {}).items():
-            if key in result:
-                raise EncodeError(f"{cls.__name__}: {key!r} is a field of it, and is among its unknown fields too")
-            result[key] = to_plain(value)
-    return result
+    wire = ""
+    try:
+        for wire, get in fields:
+            value = get(record)
+            if value is not UNSET:
+                kind = value.__class__
+                result[wire] = value if kind is str or kind is int or value is None else to_plain(value)
+        for one, value in list_changed_defaults(record):
+            wire = one.wire
+            result[wire] = to_plain(value)
+    except EncodeError as error:
+        raise error.prefix(wire) from None
+    unknown = convert_mapping(notes.unknown, to_plain) if notes is not None and notes.unknown else {}
+    for key in result.keys() & unknown:
+        raise _refuse(f"{cls.__name__}: {key!r} is a field of it, and is among its unknown fields too")
+    return result | unknown
 
 
 _FIELDS: Final[dict[type, list[tuple[str, Any]]]] = {}
@@ -172,10 +200,12 @@ def write_text(value: Any) -> bytes:
     return text
 
 
+FLOAT: Final = 0xCB
+"""The first byte of a float in MessagePack."""
 _NOT_FINITE: Final = re.compile(rb"\xcb[\x7f\xff][\xf0-\xff]")
 """The first bytes of a non-finite number in MessagePack. Few other values contain these bytes, and no text does."""
 
 
-def may_be_not_finite(value: Any) -> bool:
-    """Whether a value may contain a non-finite number. Raises one of `FAILURES` if this cannot be determined."""
-    return _NOT_FINITE.search(_packed(value)) is not None
+def may_be_not_finite(packed: bytes) -> bool:
+    """Whether MessagePack may contain a non-finite number."""
+    return _NOT_FINITE.search(packed) is not None

@@ -13,6 +13,7 @@ from bindings import notes_protocol as p
 from jsonrpc_bindings.codec import Codec
 from jsonrpc_bindings.errors import DecodeError, EncodeError
 from jsonrpc_bindings.jsonrpc import Notification, Request, Response
+from jsonrpc_bindings.parse import DEEPEST
 
 decode, encode = p.CODEC.decode, p.CODEC.encode
 UPDATE = {"kind": "progress", "done": 1}
@@ -187,8 +188,36 @@ def test_what_was_changed_in_place_is_checked() -> None:
         encode(found)
     found = decode(line(tell(_meta={})), sender="agent")
     found.params.meta["x"] = float("nan")
-    with pytest.raises(EncodeError, match="not finite"):
+    with pytest.raises(EncodeError, match=r"/params/_meta/x: .* not finite"):
         encode(found)
+    deep: list[Any] = []
+    for _ in range(DEEPEST):
+        deep = [deep]
+    found.params.meta["x"] = deep
+    with pytest.raises(EncodeError, match="too deep"):
+        encode(found)
+    found.params.meta["x"] = deep[0][0][0][0]
+    assert decode(encode(found), sender="agent") == found
+
+
+def test_the_envelope_of_what_is_written_is_checked() -> None:
+    found = decode(line({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {}}), sender="agent")
+    with pytest.raises(AttributeError):
+        found.jsonrpc = "1.0"
+    others: list[Any] = [1.5, True, [], {}]
+    for wrong in others:
+        found.id = wrong
+        with pytest.raises(EncodeError, match="an id must be"):
+            encode(found)
+    found.id = "a"
+    assert json.loads(encode(found)) == {"jsonrpc": "2.0", "id": "a", "method": "ping", "params": {}}
+
+
+def test_a_record_with_names_that_msgspec_cannot_write_is_written_where_anything_may_be() -> None:
+    odd = p.CODEC.decode_as("Odd", {"is": True, 'a"b': "x", "new": 1})
+    found = decode(line(tell(json=1)), sender="agent")
+    found.params.json = odd
+    assert json.loads(encode(found)) == tell(json={"is": True, 'a"b': "x", "new": 1})
 
 
 def test_a_mark_of_ours_in_a_message_is_kept() -> None:

@@ -15,6 +15,8 @@ from acpgen.targets import docs
 from acpgen.targets.interface import Settings
 from bindings.instances import smallest, smallest_of, wrong_for
 from bindings.subjects import OWN, SOURCES, Subject, Subjects, parameters, same
+from jsonrpc_bindings.engine import Engine
+from jsonrpc_bindings.explain import SchemaError
 
 ON_ERROR: Final = "x-deserialize-default-on-error"
 SKIP: Final = "x-deserialize-skip-invalid-items"
@@ -507,3 +509,27 @@ def test_what_a_page_says_of_leniency_is_what_decoding_does(subjects: Subjects, 
                 assert found is (LEFT_OUT if is_dropped else REFUSED_VALUE), where
                 assert is_dropped or f"at least {least} remain" in said, where
     assert count
+
+
+def test_a_field_that_nothing_requires_is_dropped_without_a_look_at_the_others(
+    subjects: Subjects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"field{number}" for number in range(60)]
+    lenient = {"type": "string", "x-deserialize-default-on-error": True}
+    thing: dict[str, Any] = {"type": "object", "properties": dict.fromkeys(names, lenient), "required": names[:1]}
+    subject = subjects.small("many_lenient_fields", {"Thing": thing})
+    errors: list[SchemaError] = []
+    find = Engine.find_problems
+
+    def count(self: Engine, place: Any, value: Any) -> Iterator[SchemaError]:
+        for error in find(self, place, value):
+            errors.append(error)
+            yield error
+
+    monkeypatch.setattr(Engine, "find_problems", count)
+    value = {**dict.fromkeys(names, 1), names[0]: "a"}
+    dropped: list[str] = []
+    decoded = subject.module.decode_as(subject.type("Thing"), value, on_drop=lambda one: dropped.append(one.pointer))
+    assert subject.encoded(decoded) == {names[0]: "a"}
+    assert dropped == [f"/{name}" for name in names[1:]]
+    assert len(errors) < 2 * len(names)

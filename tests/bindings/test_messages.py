@@ -6,7 +6,7 @@ import copy
 import json
 import pickle
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, cast
 
 import pytest
@@ -19,6 +19,7 @@ from bindings.corpus import rows
 from bindings.instances import ANYTHING, nodes
 from bindings.meaning import changed
 from bindings.subjects import Subject, Subjects, same
+from jsonrpc_bindings import EncodeError, to_builtins
 from jsonrpc_bindings.errors import DecodeError
 
 PARSE, ENVELOPE, METHOD, PARAMS = -32700, -32600, -32601, -32602
@@ -174,11 +175,30 @@ def test_a_batch_with_a_key_given_twice_is_refused_at_the_key(batches: Subject) 
     assert len(batches.module.decode(line, sender="client", duplicates="last")) == 2
 
 
-def test_keys_that_python_tells_from_each_other_and_json_does_not_are_the_same(v1: Subject) -> None:
-    assert error_of(v1, {**CANCEL, "params": {"sessionId": "s", 1: 1, "1": 2}}).problems[0].pointer == "/params/1"
-    value = {"sessionId": "s", True: 1, "true": 2}
-    assert v1.problems("CancelNotification", value)[0].pointer == "/true"
-    assert {one.rule for one in v1.module.validate_as("CancelNotification", value)} == {"duplicate-key"}
+def test_keys_that_are_no_strings_are_refused_in_every_way(v1: Subject) -> None:
+    said = "the keys of an object are strings, not 1"
+    params = {"sessionId": "s", "_meta": {"a": [{1: 1, "1": 2}]}}
+    for problem in (
+        *error_of(v1, {**CANCEL, "params": params}).problems,
+        *v1.module.validate({**CANCEL, "params": params}, sender="client"),
+    ):
+        assert (problem.pointer, problem.sentence) == ("/params/_meta/a/0", f"this is not JSON: {said}")
+    assert [one.pointer for one in v1.problems("CancelNotification", params)] == ["/_meta/a/0"]
+    assert {one.rule for one in v1.module.validate_as("CancelNotification", params)} == {"json"}
+    message = v1.module.decode(CANCEL, sender="client")
+    message.params.meta = params["_meta"]
+    ways: dict[str, tuple[Callable[[], object], str]] = {
+        "encode": (lambda: v1.module.encode(message), "/params/_meta/a/0"),
+        "encode, strict": (lambda: v1.module.encode(message, strict=True), "/params/_meta/a/0"),
+        "encode a record": (lambda: v1.module.encode(message.params), "/_meta/a/0"),
+        "encode a value": (lambda: v1.module.encode([message.params.meta]), "/0/a/0"),
+        "to_builtins": (lambda: to_builtins(message.params), "/_meta/a/0"),
+    }
+    for way, (write, pointer) in ways.items():
+        with pytest.raises(EncodeError) as caught:
+            write()
+        assert str(caught.value) == f"{pointer}: {said}", way
+        assert [(one.pointer, one.sentence) for one in caught.value.problems] == [(pointer, said)]
 
 
 @given(

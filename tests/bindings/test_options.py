@@ -351,6 +351,7 @@ def test_what_cannot_be_used_is_a_fault(
         ("pydantic.v1", "'pydantic' is a package that the generated code imports"),
         ("a.__init__", "'__init__' has a meaning of its own"),
         (f"a.{'b' * 101}", "a name between dots has at most 100 letters"),
+        *((name, "is a device on Windows") for name in ("con.v1", "a.NUL", "aux", "a.com1.v1", "lpt9")),
     ],
 )
 def test_a_package_that_could_not_be_used_is_a_fault(package: str, why: str) -> None:

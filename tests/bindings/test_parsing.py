@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from enum import IntEnum
 from typing import Any
 
 import pytest
 
 from jsonrpc_bindings import json_types
 from jsonrpc_bindings.errors import LIMIT, DecodeError
-from jsonrpc_bindings.parse import Duplicates, TooManyValues, copy_value, parse, parse_with_duplicates
+from jsonrpc_bindings.parse import TooManyValues, copy_value, parse, parse_with_duplicates
 from test_doubling import ending
 
 NOT_JSON, INVALID = -32700, -32600
@@ -223,35 +224,44 @@ def test_too_many_values_are_refused_before_anything_else_is_looked_at() -> None
         assert isinstance(refused(line, values=3, duplicates="last"), TooManyValues)
 
 
-@pytest.mark.parametrize("duplicates", ["refuse", "last"])
-def test_a_parsed_value_is_read_as_its_text_would_be(duplicates: Duplicates) -> None:
+def test_a_parsed_value_is_read_as_its_text_would_be() -> None:
     value: dict[str, Any] = {"a": [1, 2.5, None, True, "é"], "b": {}, "c": (1, 2)}
-    assert copy_value(value, duplicates=duplicates) == {**value, "c": [1, 2]}
-    assert copy_value({1: 2}, duplicates=duplicates) == {"1": 2} and copy_value({None: 1, True: 2}) == {
-        "null": 1,
-        "true": 2,
-    }
-    assert copy_value({1: "a", "1": "b"}, duplicates="last") == {"1": "b"}
+    assert copy_value(value) == {**value, "c": [1, 2]}
+    assert copy_value({Name("a"): Name("b"), "n": [Colour.RED]}) == {"a": "b", "n": [1]}
     assert type(copy_value(10**30)) is int
 
 
+class Name(str):
+    """Text of its own class."""
+
+    __slots__ = ()
+
+
+class Colour(IntEnum):
+    """A number of its own class."""
+
+    RED = 1
+
+
 @pytest.mark.parametrize(
-    ("value", "code"),
+    ("value", "pointer", "said"),
     [
+        *((b"{}", "", ""), (bytearray(b"1"), "", ""), ({1, 2}, "", "set"), ("\ud800", "", "surrogate")),
+        *((float("nan"), "", "compliant"), ({"a": ["x", float("inf")]}, "/a/1", "compliant")),
         *(
-            (b"{}", NOT_JSON),
-            (bytearray(b"1"), NOT_JSON),
-            ({1, 2}, NOT_JSON),
-            (float("nan"), NOT_JSON),
-            ("\ud800", NOT_JSON),
+            ({key: 2}, "", f"the keys of an object are strings, not {key!r}")
+            for key in (1, 1.5, None, True, (1,), b"x")
         ),
-        *(({(1,): 2}, NOT_JSON), ({1: 2, "1": 3}, INVALID), ([float("inf")], NOT_JSON)),
+        ({1: 2, "1": 3}, "", "strings, not 1"),
+        ({"a": [{"b": ({Colour.RED: 1},)}]}, "/a/0/b/0", "strings, not <Colour.RED: 1>"),
+        ([{Name("a"): {2: Name("b")}}], "/0/a", "strings, not 2"),
     ],
 )
-def test_a_value_that_no_json_holds_is_refused(value: Any, code: int) -> None:
+def test_a_value_that_no_json_holds_is_refused(value: Any, pointer: str, said: str) -> None:
     with pytest.raises(DecodeError) as caught:
         copy_value(value)
-    assert caught.value.code == code
+    assert caught.value.code == NOT_JSON
+    assert caught.value.problems[0].pointer == pointer and said in str(caught.value)
 
 
 def test_bytes_in_the_place_of_a_parsed_value_are_told_apart() -> None:

@@ -22,10 +22,11 @@ from bindings.notes_protocol import (
     Text,
     UnknownPart,
 )
-from jsonrpc_bindings import Request, to_builtins
-from jsonrpc_bindings.errors import DecodeError, EncodeError
+from jsonrpc_bindings import Request, construct, to_builtins
+from jsonrpc_bindings.errors import LIMIT, DecodeError, EncodeError
 from jsonrpc_bindings.records import UNSET
 from jsonrpc_bindings.writers import to_plain
+from test_doubling import ending
 
 loose: Any = notes_protocol
 """For calls that a type checker refuses."""
@@ -74,6 +75,23 @@ def test_what_is_nested_too_deep_is_not_made_plain() -> None:
         to_builtins(value)
 
 
+def test_equal_records_are_compared_once_at_each_depth() -> None:
+    """Each part was compared again for each record around it: three times as long for each level."""
+
+    def nest(depth: int, name: Any) -> Any:
+        tree = notes_protocol.Tree(name="leaf", extra={"value": name})
+        for _ in range(depth):
+            tree = notes_protocol.Tree(name="a", children=[tree])
+        return tree
+
+    with ending():
+        assert nest(60, 1) == nest(60, 1.0)
+        for other in (True, 2, [1], {"a": 1}, None):
+            assert nest(60, 1) != nest(60, other)
+        assert nest(3, [1]) != nest(3, (1,)) and nest(3, [1]) != nest(3, [1, 2]) and nest(3, {"a": 1}) != nest(3, {})
+    assert nest(1, 1) != {"name": "a", "children": [{"name": "leaf", "value": 1}]}
+
+
 def test_a_default_that_is_changed_in_place_is_sent() -> None:
     one = Everything(update=Progress(done=1))
     assert one.abilities.image is False
@@ -110,6 +128,20 @@ def test_a_default_that_is_changed_in_place_is_sent() -> None:
 def test_a_constructor_says_what_is_wrong(build: Any, said: str) -> None:
     with pytest.raises(DecodeError, match=r"(?s).*" + said.replace("?", r"\?")):
         build()
+
+
+def test_a_constructor_looks_for_names_like_those_that_are_reported_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    names: list[str] = []
+
+    def count(name: str, _: object) -> str:
+        names.append(name)
+        return "no such field"
+
+    monkeypatch.setattr(construct, "describe_unknown_field", count)
+    with pytest.raises(DecodeError) as caught:
+        loose.Text(text="a", **{f"field{number}": 1 for number in range(300)})
+    assert caught.value.problems[-1].sentence == "there are more problems than these 100"
+    assert len(names) == LIMIT + 1
 
 
 def test_a_constructor_takes_names_of_the_schema_and_plain_objects() -> None:

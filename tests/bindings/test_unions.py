@@ -218,3 +218,37 @@ def test_a_definition_that_only_itself_leads_to_needs_no_tag(subjects: Subjects)
         assert subject.module.validate_as("Query", value) == ()
         assert same(subject.encoded(subject.module.decode_as("Query", value)), value)
     assert subject.problems("Query", {"of": {}})
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_of_branches_that_accept_a_value_the_one_that_it_fits_best_is_taken(subjects: Subjects, keep: bool) -> None:
+    def thing(kind: str, *others: str) -> dict[str, Any]:
+        fields = {name: {"type": "integer"} for name in others}
+        return {"type": "object", "properties": {"kind": {"$ref": f"#/$defs/{kind}"}, **fields}}
+
+    definitions = {
+        "Old": {"enum": ["a", "b"]},
+        "New": {"enum": ["b", "c"]},
+        "First": thing("Old", "x"),
+        "Second": thing("New", "y", "z"),
+        "Union": {"anyOf": [{"$ref": "#/$defs/First"}, {"$ref": "#/$defs/Second"}]},
+        "Holder": {"type": "object", "properties": {"one": {"$ref": "#/$defs/Union"}}},
+    }
+    subject = subjects.small(f"best_branch_{keep}", definitions, keep_unknown=keep)
+    values: list[tuple[dict[str, Any], str]] = [
+        ({"kind": "c"}, "Second"),  # which the other branch only keeps
+        ({"kind": "c", "x": 1}, "Second"),
+        ({"kind": "b", "y": 1}, "Second"),
+        ({"kind": "b", "x": 1, "y": 1, "z": 1}, "Second"),
+        ({"kind": "b", "x": 1, "y": 1}, "First"),
+        ({"kind": "b"}, "First"),
+        ({"other": 1}, "First"),
+    ]
+    if keep:
+        values += [({"kind": "d", "y": 1}, "Second"), ({"kind": "d"}, "First")]
+    for value, name in values:
+        assert type(subject.module.decode_as("Union", value)).__name__ == name, value
+        holder = subject.module.decode_as("Holder", {"one": value})
+        assert type(holder.one).__name__ == name, value
+        assert subject.encoded(holder) == {"one": value}
+        assert type(subject.type("Holder")(one=value).one).__name__ == name, value

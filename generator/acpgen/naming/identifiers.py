@@ -162,11 +162,18 @@ def describe_conflict(package: str) -> str:
         return f"{top!r} is a package that the generated code imports"
     if any(len(part) > _LONGEST for part in (top, *inner)):
         return f"a name between dots has at most {_LONGEST} letters, so that it can be that of a folder"
+    device = next((part for part in (top, *inner) if part.lower() in _DEVICES), None)
+    if device is not None:
+        return f"{device!r} is a device on Windows, so that no folder can have this name there"
     special = next((part for part in (top, *inner) if part.startswith("__") and part.endswith("__")), None)
     return "" if special is None else f"{special!r} has a meaning of its own in Python"
 
 
 _LONGEST: Final = 100
+_DEVICES: Final = frozenset(
+    {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(10))}
+)
+"""The names that Windows has for devices in each folder, with any ending."""
 
 
 _DEPENDENCIES: Final = frozenset(

@@ -1,7 +1,7 @@
 """The target `vectors`: test messages for every method and type, with the verdict that any implementation must reach.
 
 They are generated from the IR and validated by JSON Schema at generation. Rows that the validator does not confirm are omitted; types
-without rows are listed in `index.json`.
+without rows, and those with rows of some fields only, are listed in `index.json`.
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         "methods": [_describe_method(method, messages) for method in protocol.methods],
         "files": sorted(path for path, rows_by_id in files.items() if rows_by_id),
         "types_without_rows": missing,
+        "types_with_rows_of_some_fields": maker.shortened,
     }
     return {**texts, f"{folder}index.json": json.dumps(index, indent=2) + "\n", **_read_about()}
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Final, assert_never
 
 from acpgen import ir
+from acpgen.input.numbers import dumps
 from acpgen.input.walk import is_object
 from acpgen.meaning.discriminators import find_type
 from acpgen.meaning.samples import (
@@ -26,13 +27,22 @@ from acpgen.pointers import write_plain_pointer
 from acpgen.targets.vectors.rows import ABSENT, Refusal, Row, refuse
 from acpgen.targets.vectors.verdicts import Judge
 
+_CHARACTERS: Final = 4_000_000
+"""The most text of the rows that damage a field: each has all required fields, so that they grow with the square."""
+_FIELDS: Final = 20
+"""The number of fields of a record that have rows in any case."""
+
 
 class Maker:
-    """Generates the rows of the definitions of one protocol. Rows that the validator does not confirm are omitted."""
+    """Generates the rows of the definitions of one protocol. Rows that the validator does not confirm are omitted.
+
+    `shortened` are the records of so many fields that only the first of them have rows.
+    """
 
     def __init__(self, values: Values, judge: Judge) -> None:
         self.values: Final = values
         self.judge: Final = judge
+        self.shortened: Final[list[str]] = []
         self._rows: dict[str, tuple[Row, ...]] = {}
 
     def list_rows(self, name: str) -> tuple[Row, ...]:
@@ -129,6 +139,10 @@ class _DefinitionRows:
     # --- records ---
 
     def _cover_record(self, record: ir.Record, small: Any) -> Iterator[Row]:
+        count = max(_FIELDS, _CHARACTERS // len(dumps(small)))
+        if len(record.fields) > count:
+            self._maker.shortened.append(self._name)
+            record = replace(record, fields=record.fields[:count])
         yield from self._add_fields(record, small)
         yield from self._cover_nulls(record, small)
         for key, tags in record.excluded:
