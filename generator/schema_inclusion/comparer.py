@@ -18,15 +18,14 @@ from schema_inclusion.culprits import Culprit, Part, require_at
 from schema_inclusion.document import (
     Dialect,
     SchemaDocument,
-    Target,
     UnknownDialect,
     find_dialect,
-    find_shared,
     find_unplaced,
     list_references,
     list_schemas,
     open_document,
 )
+from schema_inclusion.equivalence import Equivalents, find_equivalents, find_written_alike
 from schema_inclusion.factory import FormulaFactory
 from schema_inclusion.formats import require_known
 from schema_inclusion.forms import Forms
@@ -139,10 +138,7 @@ class Comparer:
         schemas = tuple(list_schemas(old)), tuple(list_schemas(new))
         self._steps = max(steps, min(steps + STEPS_A_SCHEMA * sum(map(len, schemas)), MOST_STEPS))
         self._budget = Budget(0)
-        self._normal = Normaliser(FormulaFactory(self._budget), formats=self._formats)
-        self._prover = Prover(self._normal.forms)
         self._kept: list[Json] = []
-        self._shared: Collection[str] = ()
         self._too_large: set[int] = set()
         self._old = self._open(old, "old", dialect, schemas[0])
         self._new = self._open(new, "new", dialect, schemas[1])
@@ -152,9 +148,25 @@ class Comparer:
             if each is not None
         ]
         self._equal_roots = is_equal(old, new)
+        self._is_merged = False
+        equivalents = Equivalents({}, ())
         if self._old is not None and self._new is not None and not self._equal_roots:
-            self._shared = find_shared(self._old, self._new)
-            self._normal.twins |= {id(new): Target(old, self._old.scope) for old, new in self._shared.values()}
+            equivalents = find_written_alike(self._old, self._new)
+        self._read_instead(equivalents)
+
+    def _read_instead(self, equivalents: Equivalents) -> None:
+        """Start with a new normaliser, which reads equal schemas as one."""
+        self._shared = equivalents.shared
+        self._normal = Normaliser(FormulaFactory(self._budget), formats=self._formats, twins=equivalents.twins)
+        self._prover = Prover(self._normal.forms)
+
+    def _merge(self) -> bool:
+        """Read equal schemas as one from now on, however they are written; `False` if that is so already."""
+        if self._old is None or self._new is None or self._is_merged:
+            return False
+        self._is_merged = True
+        self._read_instead(find_equivalents(self._old, self._new))
+        return True
 
     def _as_json(self, schema: Json, side: str) -> Json:
         try:
@@ -201,6 +213,34 @@ class Comparer:
     ) -> Relation:
         """Whether everything valid under the new schema is valid under the old one; with a culprit, only for values that contain it."""
         return self._relate(old, new, culprit, back=True)
+
+    def are_equal(self, old: Json, new: Json) -> bool:
+        """Whether two schemas differ at most in names, in references, and in the order of keywords and branches."""
+        try:
+            sides = self._make_sides(old, new)
+        except _Unusable:
+            return False
+        self._merge()
+        return self._compare_at_sight(*sides) is EQUAL
+
+    def find_form(self, schema: Json, *, is_new: bool = False) -> Formula | None:
+        """The normal form of a schema of the old document, or with `is_new` of the new one; `None` if there is none within the budget.
+
+        Schemas with the same form accept the same values.
+        """
+        try:
+            side = self._make_sides(None, schema)[1] if is_new else self._make_sides(schema, None)[0]
+        except _Unusable:
+            return None
+        self._merge()
+        self._renew(self._steps)
+        try:
+            return self._read_form(side)
+        except (OverBudget, RecursionError):
+            self._reset()
+            return None
+        finally:
+            self._settle()
 
     def _relate(self, old: Json | None, new: Json | None, culprit: Culprit | None, *, back: bool = False) -> Relation:
         try:
@@ -304,6 +344,8 @@ class Comparer:
         if at_sight is not None:
             return at_sight
         relation = _leave_open(SPENT) if self._is_spent else self._answer(question)
+        if relation.verdict is Verdict.UNDECIDED and not self._is_spent and self._merge():
+            relation = self._compare_at_sight(question.ours, question.theirs) or self._answer(question)
         self._settle()
         return _leave_open(SPENT) if relation.verdict is Verdict.UNDECIDED and self._is_spent else relation
 

@@ -44,14 +44,14 @@ def list_keywords() -> frozenset[str]:
 
 _LEGACY: Final = (Dialect.DRAFT_04, Dialect.DRAFT_06, Dialect.DRAFT_07)
 
-_SCHEMA_LISTS: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
-_SCHEMA_TABLES: Final = ("properties", "patternProperties", "dependentSchemas", "dependencies")
-_DEFINITIONS: Final = ("$defs", "definitions")
-_SCHEMAS: Final = (
+SCHEMA_LISTS: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
+SCHEMA_TABLES: Final = ("properties", "patternProperties", "dependentSchemas", "dependencies")
+DEFINITIONS: Final = ("$defs", "definitions")
+SCHEMAS: Final = (
     *("not", "if", "then", "else", "contains", "propertyNames", "additionalProperties", "additionalItems"),
     *("unevaluatedProperties", "unevaluatedItems", "items"),
 )
-_HOLDERS: Final = frozenset((*_SCHEMA_LISTS, *_SCHEMA_TABLES, *_DEFINITIONS, *_SCHEMAS))
+_HOLDERS: Final = frozenset((*SCHEMA_LISTS, *SCHEMA_TABLES, *DEFINITIONS, *SCHEMAS))
 """The keywords that have subschemas."""
 
 _REFERENCES: Final = frozenset(("$ref", "$dynamicRef", "$recursiveRef"))
@@ -73,18 +73,18 @@ def _list_subschemas(schema: dict[str, Json], *, definitions: bool) -> Iterator[
     """Yield the direct subschemas of a schema, in any dialect, with or without those in definitions."""
     if _HOLDERS.isdisjoint(schema):
         return
-    for keyword in _SCHEMAS:
+    for keyword in SCHEMAS:
         if keyword in schema:
             inner = schema[keyword]
             if isinstance(inner, list):
                 yield from inner
             else:
                 yield inner
-    for keyword in _SCHEMA_LISTS:
+    for keyword in SCHEMA_LISTS:
         subschemas = schema.get(keyword)
         if isinstance(subschemas, list):
             yield from subschemas
-    for keyword in (*_SCHEMA_TABLES, *(_DEFINITIONS if definitions else ())):
+    for keyword in (*SCHEMA_TABLES, *(DEFINITIONS if definitions else ())):
         table = schema.get(keyword)
         if isinstance(table, dict):
             yield from table.values()
@@ -134,9 +134,9 @@ def _leads_elsewhere(schema: dict[str, Json]) -> bool:
     )
 
 
-_NAMED: Final = "|".join((*_SCHEMA_TABLES, *_DEFINITIONS)).replace("$", r"\$")
+_NAMED: Final = "|".join((*SCHEMA_TABLES, *DEFINITIONS)).replace("$", r"\$")
 _PLACE_OF_SCHEMA: Final = re.compile(
-    rf"(?:/(?:(?:{_NAMED})/[^/]*|(?:{'|'.join(_SCHEMA_LISTS)}|items)/\d+|(?:{'|'.join(_SCHEMAS)})))*"
+    rf"(?:/(?:(?:{_NAMED})/[^/]*|(?:{'|'.join(SCHEMA_LISTS)}|items)/\d+|(?:{'|'.join(SCHEMAS)})))*"
 )
 
 
@@ -196,7 +196,7 @@ class Anchors(Struct, frozen=True):
     is_own: bool
 
 
-_NAMING: Final = frozenset(("$anchor", "$dynamicAnchor", "$id", "id"))
+NAMING: Final = frozenset(("$anchor", "$dynamicAnchor", "$id", "id"))
 _LEADING: Final = frozenset((*_REFERENCES, "$dynamicAnchor", "$recursiveAnchor", "$id"))
 
 
@@ -275,7 +275,7 @@ def open_document(
 def _make_registry(resource: referencing.Resource[Any], schemas: tuple[dict[str, Json], ...]) -> Registry:
     """A registry of the published meta-schemas and a schema, with indexed anchors and identifiers: no lookup searches the schema."""
     plain: Registry = SPECIFICATIONS.with_resource(resource.id() or "", resource)
-    if not any(not _NAMING.isdisjoint(each) for each in schemas):
+    if not any(not NAMING.isdisjoint(each) for each in schemas):
         return plain
     try:
         full_registry: Registry = plain.crawl()
@@ -320,46 +320,6 @@ def list_references(schema: Json) -> Iterator[str]:
         if not _REFERENCES.isdisjoint(each):
             for keyword in _REFERENCES & each.keys():
                 yield "/".join(unquote(str(each[keyword])).split("/", 3)[:3])
-
-
-def find_shared(one: SchemaDocument, other: SchemaDocument) -> dict[str, tuple[Json, Json]]:
-    """The definitions that are the same in two documents, including all that they refer to: both schemas by the reference to them.
-
-    Definitions that refer to anything but definitions are left out. The result is empty if there are identifiers or anchors inside the
-    documents, or if their dialects differ.
-    """
-    within = (each for document in (one, other) for each in document.schemas if each is not document.root)
-    if one.dialect is not other.dialect or any(not _NAMING.isdisjoint(each) for each in within):
-        return {}
-    definitions = {place: pair for place, pair in _pair_definitions(one, other) if is_written_alike(*pair)}
-    users: dict[str, list[str]] = {}
-    for place, (schema, _) in definitions.items():
-        for reference in list_references(schema):
-            users.setdefault(reference, []).append(place)
-    pending = [reference for reference in users if reference not in definitions]
-    for reference in pending:  # which grows
-        removals = [place for place in users.get(reference, ()) if definitions.pop(place, None) is not None]
-        pending += removals
-    return definitions
-
-
-def _pair_definitions(one: SchemaDocument, other: SchemaDocument) -> Iterator[tuple[str, tuple[Json, Json]]]:
-    """Yield the definitions with the same name in two documents, with the reference to them."""
-    if isinstance(one.root, dict) and isinstance(other.root, dict):
-        for keyword in _DEFINITIONS:
-            ours, theirs = one.root.get(keyword), other.root.get(keyword)
-            if isinstance(ours, dict) and isinstance(theirs, dict):
-                for name in ours.keys() & theirs.keys():
-                    place = name.replace("~", "~0").replace("/", "~1")
-                    yield f"#/{keyword}/{place}", (ours[name], theirs[name])
-
-
-def is_written_alike(one: Json, other: Json) -> bool:
-    """Whether two JSON values are equal and have their members in the same order; fast, but it misses some equal values."""
-    try:
-        return one == other and repr(one) == repr(other)
-    except RecursionError:
-        return False
 
 
 def find_unplaced(document: SchemaDocument) -> Iterator[Json]:

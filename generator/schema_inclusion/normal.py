@@ -7,7 +7,7 @@ lists of types and alternatives of types one set of kinds, conditions and depend
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -72,7 +72,7 @@ class Normaliser:
     )
     _steps: int = 0
     formats: frozenset[str] = frozenset()
-    twins: dict[int, Target] = field(default_factory=dict[int, Target])
+    twins: Mapping[_Key, Target] = field(default_factory=dict[_Key, Target])
     asks_for_spelling: bool = False
     _doubts: dict[str, Formula] = field(default_factory=dict[str, Formula])
     written_as_integer: Formula = field(init=False)
@@ -98,6 +98,9 @@ class Normaliser:
             return self.forms.opaque("a schema inside the document is written in another dialect")
         scope = enter(scope, schema)
         key = (id(schema), scope.key)
+        twin = self.twins.get(key)
+        if twin is not None and self._open.get((id(twin.schema), twin.scope.key)) != self._steps:
+            return self.read(twin.schema, twin.scope)
         cached_formula = self._done.get(key)
         if cached_formula is not None:
             return cached_formula
@@ -129,8 +132,10 @@ class Normaliser:
         return self.forms.any_of(self.forms.types(Kind.ANY & ~Kind.INTEGER), self.written_as_integer)
 
     def has_read(self, target: Target) -> bool:
-        """Whether the target is already translated."""
-        return (id(target.schema), target.scope.key) in self._done
+        """Whether the target or its twin is already translated."""
+        key = (id(target.schema), target.scope.key)
+        twin = self.twins.get(key)
+        return key in self._done or (twin is not None and (id(twin.schema), twin.scope.key) in self._done)
 
     def reset(self) -> None:
         """Discard the schemas left incomplete by an interruption."""
@@ -164,13 +169,12 @@ class Normaliser:
         return self._unfolded[place]
 
     def look_up(self, reference: Json, scope: Scope) -> Target | None:
-        """The target of a reference, or its twin, cached; `None` if it cannot be resolved."""
+        """The target of a reference, cached; `None` if it cannot be resolved."""
         if not isinstance(reference, str):
             return None
         key = (scope.key, reference)
         if key not in self._targets:
-            target = resolve(scope, reference)
-            self._targets[key] = target and self.twins.get(id(target.schema), target)
+            self._targets[key] = resolve(scope, reference)
         return self._targets[key]
 
     def resolve(self, keyword: str, reference: Json, scope: Scope) -> Target | str:

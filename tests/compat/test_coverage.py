@@ -122,6 +122,22 @@ def test_what_is_gone_is_undecided_and_what_is_new_is_additive() -> None:
     assert relations(added) == ("yes",) * 4
 
 
+def test_a_default_in_a_part_of_a_field_is_that_of_the_field() -> None:
+    whole = {"type": "integer", "default": 3}
+    old, new = (protocol({"GoRequest": go({"n": each})}) for each in (whole, {"allOf": [whole]}))
+    for report in (compared(old, new), compared(new, old)):
+        assert (report.verdict, report.bindings) == ("editorial", "identical")
+    other = protocol({"GoRequest": go({"n": {"allOf": [{**whole, "default": 4}]}})})
+    assert [each.severity for each in found(compared(old, other), "default-changed")] == ["risky"]
+
+
+def test_a_malformed_schema_is_the_same_as_itself_and_its_fault_is_named() -> None:
+    report = compared({"type": 5}, {"type": 5}, mode="language")
+    assert (report.verdict, report.bindings) == ("undecided", "identical")
+    assert all("meta-schema" in each.message for each in report.findings)
+    assert compared({"type": 5}, {"type": "string"}, mode="language").bindings == "breaking"
+
+
 def test_a_pure_rename_explains_that_generated_code_breaks() -> None:
     old = protocol({"Card": go({"part": {"$ref": "#/$defs/Part"}}), "Part": THING})
     new = protocol({"Sheet": go({"part": {"$ref": "#/$defs/Piece"}}), "Piece": THING})

@@ -10,6 +10,7 @@ import pytest
 import tiers
 from acpgen.compat.compare import compare
 from compat.protocols import RELEASES, Schema, compared, found, go, protocol
+from compat.recursive_unions import rewritten_unions
 
 CASES: dict[str, dict[str, tuple[Schema, Schema]]] = json.loads(
     (Path(__file__).parent / "rewritings.json").read_text("utf-8")
@@ -48,6 +49,24 @@ def test_a_rewriting_that_accepts_the_same_is_never_worse_than_editorial(name: s
             heavy = [each for each in report.findings if each.severity in HEAVY]
             answers = {report.wire.backward, report.wire.forward, report.language.backward, report.language.forward}
             assert (heavy, answers) == ([], {"yes"})
+
+
+@pytest.mark.parametrize("seed", tiers.sample(range(300), 12))
+def test_unions_without_tags_that_refer_to_each_other_are_equal_in_any_order(seed: int) -> None:
+    old, new = rewritten_unions(seed)
+    report = compared(old, new)
+    assert (report.verdict, report.wire.backward, report.wire.forward) == ("editorial", "yes", "yes")
+
+
+def test_nothing_is_lost_for_sure_where_the_whole_union_is_undecided() -> None:
+    old, new = rewritten_unions(34)
+    for definition in new["$defs"].values():
+        for word in {"anyOf", "oneOf"} & definition.keys():
+            definition[word] = [
+                {"allOf": [{"type": "object"}, {**each, "type": ["object"]}]} if "properties" in each else each
+                for each in definition[word]
+            ]
+    assert compared(old, new).verdict == "undecided"
 
 
 @pytest.mark.parametrize(("narrow", "wide"), WIDER.values(), ids=WIDER)

@@ -19,7 +19,7 @@ ROOT: Final = PACKAGE.parents[1]
 LAYERS: Final = (
     {"budget", "code_units", "formula", "imports", "regex", "spelling", "syntax", "unicode_properties", "values"},
     {"answers", "automaton", "constraints", "document", "formats", "results"},
-    {"constants", "ecma", "once"},
+    {"constants", "ecma", "equivalence", "once"},
     {"forms", "patterns", "validation"},
     {"evaluation", "culprits"},
     {"conjunction"},

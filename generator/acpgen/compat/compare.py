@@ -328,13 +328,17 @@ def _with_definitions(documents: Documents, standing: Mapping[str, tuple[str, st
 
 
 def compare_bindings(old: Input, new: Input) -> tuple[Bindings, tuple[Note, ...]]:
-    """The effect on generated code, with notes on ignored keywords; "breaking" if no code can be generated from a side."""
+    """The effect on generated code, with notes on ignored keywords.
+
+    If no code can be generated from a side, it is "breaking", and "identical" if both sides are the same.
+    """
     from acpgen.compat.protocol.bindings import compare_bindings
 
+    without_code: Bindings = "identical" if old.documents.says_the_same(new.documents) else "breaking"
     for documents in (old.documents, new.documents):
         for document in documents.documents:
             if next(check_document(document.value, document.path, documents.reference_values), None) is not None:
-                return "breaking", ()
+                return without_code, ()
     try:
         before, after = (
             each.meaning for each in _with_roots(read_side(old, unstable=False), read_side(new, unstable=False))
@@ -343,4 +347,4 @@ def compare_bindings(old: Input, new: Input) -> tuple[Bindings, tuple[Note, ...]
             old, new, (before.bundle.notes, after.bundle.notes)
         )
     except Faults:
-        return "breaking", ()
+        return without_code, ()

@@ -353,7 +353,7 @@ class _Lowering:
             name=name,
             type=lower_type(self.notes, node),
             required=is_required,
-            default=ir.Default(node.says["default"]) if "default" in node.says else None,
+            default=_find_default(node),
             null=node.says.get("x-null", _inherit_keyword(node, "x-null")),
             leniency=self._read_leniency(node),
             capability=node.says.get("x-capability"),
@@ -390,6 +390,12 @@ def _is_named(node: Node, tagged: Tagged) -> bool:
 def _has_record(node: Node) -> bool:
     """Whether a definition that also accepts other values than objects has a record for its objects."""
     return names_fields(node) and f"{node.owner}Object" not in node.schemas
+
+
+def _find_default(node: Node) -> ir.Default | None:
+    """The default value that a field or an inline part of its `allOf` declares."""
+    schemas = (each.says for each in (node, *node.parts) if is_object(each.schema))
+    return next((ir.Default(each["default"]) for each in schemas if "default" in each), None)
 
 
 def _inherit_keyword(node: Node, keyword: str) -> Any:

@@ -14,6 +14,7 @@ from acpgen.compat.diff import scalars, unions
 from acpgen.compat.diff.pairs import (
     Comparison,
     Declaration,
+    FindForm,
     Pair,
     PairNode,
     PlacedChange,
@@ -27,12 +28,15 @@ from acpgen.input.walk import find_cycles, find_reachable, find_sources
 class Walk:
     """All pairs of one comparison."""
 
-    def __init__(self, old: SchemaRevision, new: SchemaRevision, rewritten: frozenset[str]) -> None:
-        """Prepare a walk; `rewritten` are the definitions that differ, or lead to one that does."""
+    def __init__(
+        self, old: SchemaRevision, new: SchemaRevision, rewritten: frozenset[str], find_form: FindForm
+    ) -> None:
+        """Prepare a walk; `rewritten` are the definitions that differ, or lead to one that does; `find_form` as in `Comparison`."""
         from schema_inclusion import Comparer
 
         self._revisions = old, new
         self._rewritten = rewritten
+        self._find_form = find_form
         self._comparer = Comparer({}, {})
         self.nodes: dict[Pair, PairNode] = {}
         self._changed: set[Pair] | None = None
@@ -49,7 +53,7 @@ class Walk:
                 continue
             is_free = all(_is_anything(self._revisions[side], type_) for type_, side in pair.sides)
             node = self.nodes[pair] = PairNode(pair.free or is_free)
-            compare(Comparison(*self._revisions, self._rewritten, self._comparer, node, pair))
+            compare(Comparison(*self._revisions, self._rewritten, self._comparer, self._find_form, node, pair))
             pending.extend(child for _, child in node.children)
         self._changed = None
 

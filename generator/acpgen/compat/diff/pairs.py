@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
@@ -128,6 +128,9 @@ class PlacedChange:
         return self.change.new_at or next((step.new_at for step in reversed(self.steps) if step.new_at), "")
 
 
+FindForm: TypeAlias = "Callable[[ir.Type, Revision], object | None]"
+"""Finds the normal form of a type of a revision: the same object for types that accept the same values; `None` if it is unknown."""
+
 DOUBT: Final = "the keywords that constrain it cannot be compared one by one"
 
 
@@ -135,6 +138,7 @@ class Comparison:
     """The comparison of one pair of two revisions: the shapes of both sides, and the node that collects the results.
 
     `rewritten` are the definitions that differ or lead to one that does, `comparer` is the prover for scalars, which refer to none.
+    `find_form` finds normal forms.
     """
 
     def __init__(
@@ -143,6 +147,7 @@ class Comparison:
         after: SchemaRevision,
         rewritten: frozenset[str],
         comparer: Comparer,
+        find_form: FindForm,
         node: PairNode,
         pair: Pair,
     ) -> None:
@@ -150,6 +155,7 @@ class Comparison:
         self.after = after
         self.rewritten = rewritten
         self.comparer = comparer
+        self.find_form = find_form
         self.node = node
         self.pair = pair
         self.old = before.get_shape(pair.old)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff import records, scalars
-from acpgen.compat.diff.pairs import DOUBT, EXTENSION, Comparison, Step
+from acpgen.compat.diff.pairs import DOUBT, EXTENSION, Comparison, FindForm, Step
 from acpgen.compat.diff.scalars import MOST_PAIRS
 from acpgen.compat.diff.shapes import (
     Alternative,
@@ -22,6 +22,7 @@ from acpgen.compat.diff.shapes import (
 )
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.input.equality import make_key
+from acpgen.meaning.definition_order import list_references
 from acpgen.meaning.discriminators import find_type
 
 
@@ -321,10 +322,10 @@ def match_alternatives(work: Comparison, old: Sequence[Alternative], new: Sequen
     if len(old) == len(new) == 1:
         return [(old[0], new[0])], [], []
     named = {each.name: j for j, each in enumerate(new) if isinstance(each, Objects | ir.TaggedUnion) and each.name}
-    matches: dict[int, int] = {}
+    matches = _match_equal(work, old, new)
     for i, each in enumerate(old):
         j = named.get(each.name or "") if isinstance(each, Objects | ir.TaggedUnion) else None
-        if j is not None and type(each) is type(new[j]):
+        if j is not None and type(each) is type(new[j]) and i not in matches and j not in matches.values():
             matches[i] = j
     old_rest = [i for i in range(len(old)) if i not in matches]
     new_rest = set(range(len(new))).difference(matches.values())
@@ -337,6 +338,35 @@ def match_alternatives(work: Comparison, old: Sequence[Alternative], new: Sequen
             new_rest.remove(j)
     pairs = [(old[i], new[j]) for i, j in matches.items()]
     return pairs, [old[i] for i in old_rest if i not in matches], [new[j] for j in sorted(new_rest)]
+
+
+def _match_equal(work: Comparison, old: Sequence[Alternative], new: Sequence[Alternative]) -> dict[int, int]:
+    """The alternatives that accept the same values, by index: those that are written alike, then those with the same normal form."""
+    matches: dict[int, int] = {}
+
+    def match(find: FindForm) -> None:
+        """Match what is left by what is found of its type."""
+        forms: dict[object, list[int]] = {}
+        matched = {*matches.values()}
+        for j, each in enumerate(new):
+            if j not in matched and (form := find(_get_type(each), "new")) is not None:
+                forms.setdefault(form, []).append(j)
+        for i, each in enumerate(old):
+            if forms and i not in matches and (candidates := forms.get(find(_get_type(each), "old"))):
+                matches[i] = candidates.pop(0)
+
+    match(lambda type_, _: type_ if work.rewritten.isdisjoint(list_references(type_)) else None)
+    if len(matches) < min(len(old), len(new)):
+        match(work.find_form)
+    return matches
+
+
+def _get_type(alternative: Alternative) -> ir.Type:
+    """The type of an object or an array."""
+    if isinstance(alternative, Objects | ir.TaggedUnion):
+        return get_object_type(alternative)
+    assert not isinstance(alternative, Constants)
+    return alternative
 
 
 def _measure_likeness(work: Comparison, old: Alternative, new: Alternative) -> float:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 STEPS: Final = 20_000
 """The step limit of one question, about a third of a second; with a larger budget of the run, a hundredth of it."""
 
+_REVISIONS: Final[tuple[Revision, ...]] = ("old", "new")
+
 
 class Acceptance:
     """What one revision accepts of what the other sends. Answers about a pair are cached."""
@@ -96,6 +98,16 @@ class Acceptance:
         sent_schema = self._write_question(pair.on(side), SENT if declared else "")
         objects: Schema = {"allOf": [sent_schema, {"type": "object"}]}
         return self.include(objects, {"not": {"required": [name]}}, side).verdict.value == "yes"
+
+    def are_equal(self, pair: Pair) -> bool:
+        """Whether the sides of a pair differ at most in names, in references, and in the order of keywords and branches."""
+        is_possible = all(self.is_included(pair, sender, declared=False) == "yes" for sender in _REVISIONS)
+        questions = self._write_question(pair.old), self._write_question(pair.new)
+        return is_possible and self._open_comparer().are_equal(*questions)
+
+    def find_form(self, type_: ir.Type, side: Revision) -> object | None:
+        """What is the same object for types of both sides that accept the same values by their normal forms; `None` if it is unknown."""
+        return self._open_comparer().find_form(self._write_question(type_), is_new=side == "new")
 
     def _write_question(self, type_: ir.Type, suffix: str = "") -> Schema:
         """A type as a schema; with a suffix, only what is sent or declared of it. Cached, so that the prover recognizes the same schema."""

@@ -362,7 +362,7 @@ class SchemaRevision:
                 (write_plain_pointer(*keys), keyword, make_key(node[keyword]))
                 for keys, node in walk_schemas(self.stable_schemas[each])
                 for keyword in _STATEMENTS & node.keys()
-                if not (is_read and origin + write_plain_pointer(*keys) in self._read_places[keyword])
+                if not (is_read and _locate_statement(origin, keys, keyword) in self._read_places[keyword])
             )
         return result
 
@@ -486,6 +486,12 @@ def list_fields(pointer: str) -> str:
         elif name == "items" and before != "properties":
             text += "[]"
     return text
+
+
+def _locate_statement(origin: str, keys: tuple[str, ...], keyword: str) -> str:
+    """The place that a keyword says something about: for a `default` in a part of an `allOf`, the schema around it."""
+    is_part = keyword == "default" and len(keys) > 1 and keys[-2] == "allOf"
+    return origin + write_plain_pointer(*(keys[:-2] if is_part else keys))
 
 
 _READ_TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {

@@ -57,9 +57,9 @@ class Context:
         self.allowance = Allowance(budget)
         self.old = old
         self.new = new
-        self.walk = Walk(old, new, self.rewritten)
         self.validator = WitnessValidator(old, new, self.allowance, formats=formats)
         self.acceptance = Acceptance(old, new, self.allowance, formats=formats)
+        self.walk = Walk(old, new, self.rewritten, self.acceptance.find_form)
         self.routes = [*list_routes(old, new)]
 
     @cached_property

@@ -106,7 +106,9 @@ def _is_settled(context: Context, pair: Pair) -> bool:
 
 def _is_claimed(context: Context, pair: Pair) -> bool:
     """Whether a member is declared on only one side of a pair: this is reported in each message that contains the pair."""
-    walk = Walk(context.old, context.new, context.rewritten)  # what is reported is of the other one
+    walk = Walk(
+        context.old, context.new, context.rewritten, context.acceptance.find_form
+    )  # what is reported is of the other one
     walk.visit(pair)
     return any(placed.change.kind == "field" for placed in walk.list_wire_changes(pair))
 

@@ -16,7 +16,7 @@ from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import Answer, Revision, Witness, get_opposite
 from acpgen.compat.protocol.check.context import Context
 from acpgen.compat.protocol.check.counterparts import MessagePair, name_of
-from acpgen.compat.protocol.culprits import find_way, make_lost_culprit, make_refused_culprit, select_type
+from acpgen.compat.protocol.culprits import Way, find_way, make_lost_culprit, make_refused_culprit, select_type
 from acpgen.compat.protocol.sender_schemas import write_schema
 from acpgen.compat.rules import Judgement
 
@@ -62,7 +62,12 @@ class Receiver(Struct, frozen=True):
                 return as_misread(judgement, sender, self._misread_as), witness
         if judgement.carried_by is not None:
             without_meaning = self.find_culprit(sender, is_lost=True)
-            return judgement, None if without_meaning is None else self._find_loss(without_meaning, sender)
+            if without_meaning is None:
+                return judgement, None
+            understood = self._is_understood_elsewhere(without_meaning, sender)
+            if understood == "yes":
+                return None
+            return judgement, self._find_loss(without_meaning, sender) if understood == "no" else None
         return None if answer == "yes" else (judgement, None)
 
     def find_culprit(self, sender: Revision, *, is_lost: bool = False) -> Culprit | None:
@@ -99,18 +104,32 @@ class Receiver(Struct, frozen=True):
 
         The message of a witness is then refused for a different reason.
         """
-        steps, walk, whole = self.found.steps, self.context.walk, self.messages.pair
-        depth = next((depth for depth, step in enumerate(steps) if step.kind in _BRANCHES), 0)
-        union = walk.find_below(whole, steps[:depth]) if depth else None
-        if union is None:
+        union, around = self._find_union(sender)
+        if union is None or not around:
             return False
-        around = find_way(steps[:depth], sender, whole, walk)
         union_refuses = replace(culprit, at=around, accepted={}, refused=write_schema(union.on(get_opposite(sender))))
         standing = self.context.validator.make_culprit_test(sender, union_refuses)
         if relation.witness is not None and standing(relation.witness.value):
             return False
         inside = replace(culprit, at=culprit.at[len(around) :])
         return self.context.acceptance.with_culprit(union, sender, inside).verdict.value == "yes"
+
+    def _is_understood_elsewhere(self, culprit: Culprit, sender: Revision) -> Answer:
+        """Whether another branch of the outermost union around a place accepts and declares all values with the culprit."""
+        union, around = self._find_union(sender)
+        if union is None or self.found.free or self.found.change.what not in _OF_NAMES:
+            return "no"
+        inside = replace(culprit, at=culprit.at[len(around) :])
+        return self.context.acceptance.with_culprit(union, sender, inside, declared=True).verdict.value
+
+    def _find_union(self, sender: Revision) -> tuple[Pair | None, Way]:
+        """The outermost union around the place, or the place that has gained or lost a branch, with the path to it; `None` for none."""
+        steps, walk, whole = self.found.steps, self.context.walk, self.messages.pair
+        kinds = [*(step.kind for step in steps), self.found.change.kind]
+        depth = next((depth for depth, kind in enumerate(kinds) if kind in _BRANCHES), None)
+        if depth is None:
+            return None, []
+        return walk.find_below(whole, steps[:depth]), find_way(steps[:depth], sender, whole, walk)
 
     def _find_loss(self, culprit: Culprit, sender: Revision) -> Witness | None:
         """A message with the culprit, whatever the receiver accepts."""
@@ -128,8 +147,11 @@ class Receiver(Struct, frozen=True):
         if placed.free or placed.change.what not in _OF_NAMES:
             return False
         if any(
-            acceptance.is_included(pair, sender) == "yes"
-            and acceptance.find_understood(pair, pair.on(sender), sender).verdict.value == "yes"
+            acceptance.are_equal(pair)
+            or (
+                acceptance.is_included(pair, sender) == "yes"
+                and acceptance.find_understood(pair, pair.on(sender), sender).verdict.value == "yes"
+            )
             for pair in _list_enclosing_pairs(placed, self.messages)
         ):
             return True
