@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import NoneType
-from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, cast, overload
+from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, overload
 
 from .annotations import resolve
 from .build import Unnamed, build
@@ -71,8 +71,8 @@ from .writers import (
 
 Hook: TypeAlias = Callable[[Dropped], object]
 
-_Check: TypeAlias = "tuple[Callable[[Any], Any], Callable[[bytes], Any], Callable[[Any], Any] | None]"
-"""What checks a message: its payload, the decoder of what `pack` writes of that, and its id."""
+_Check: TypeAlias = "tuple[Callable[[bytes], Any], bool, bool]"
+"""What checks a message: the decoder of what `pack` writes of its payload, whether that is params, and whether there is an id."""
 
 T = TypeVar("T")
 Found = TypeVar("Found", covariant=True)
@@ -362,11 +362,11 @@ class Codec(Generic[Found, Sender]):
         if check is None and not is_strict and isinstance(message, Message):
             native_message, check = self._of_method(message)
         if check is not None:
-            get_payload, check_payload, get_id = check
+            check_payload, has_params, has_id = check
             try:
-                packed = pack(get_payload(native_message))
+                packed = pack(native_message.params if has_params else native_message.result)
                 check_payload(packed)
-                is_right = get_id is None or get_id(native_message).__class__ in self._ids
+                is_right = not has_id or native_message.id.__class__ in self._ids
                 if is_right and (FLOAT not in packed or not may_be_not_finite(packed)):
                     try:
                         text = encode_native(native_message)
@@ -396,18 +396,14 @@ class Codec(Generic[Found, Sender]):
         if cls is None:
             return message, None
         if cls not in self._checks:
-            self._checks[cls] = self._make_check(kind, row, cls)
+            check = make_check(convert_annotation(self.type(self._find_type(kind, row))))
+            self._checks[cls] = check, _MEMBERS[kind] == "params", "id" in cls.__struct_fields__
         if message.__class__ is cls:
             return message, self._checks[cls]
         if message.form != "value" or _get_extra(message):
             return message, None
         values = {name: getattr(message, name) for name in ("id", _MEMBERS[kind]) if name in cls.__struct_fields__}
         return make(cls, **self._version, **values), self._checks[cls]
-
-    def _make_check(self, kind: Any, row: Method[Any, Any] | None, cls: Any) -> _Check:
-        slots = cast("Mapping[str, Any]", vars(cls))
-        check = make_check(convert_annotation(self.type(self._find_type(kind, row))))
-        return slots[_MEMBERS[kind]].__get__, check, slots["id"].__get__ if "id" in slots else None
 
     def _to_plain(self, value: Any) -> Any:
         """Convert a message, or a value that contains records, to plain JSON."""
