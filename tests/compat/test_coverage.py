@@ -941,6 +941,21 @@ def test_a_value_that_two_branches_name_is_refused_at_its_place() -> None:
     assert value["params"] == {"status": "skipped"}
 
 
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        ({"minLength": 2}, "at least 2 characters"),
+        ({"maxLength": 1}, "at most 1 character"),
+        ({"minLength": 4, "maxLength": 4}, "exactly 4 characters"),
+        ({"minLength": 4, "maxLength": 8}, "4 to 8 characters"),
+    ],
+)
+def test_limits_of_a_length_are_told_as_one(limits: Schema, words: str) -> None:
+    sides = [protocol({"GoRequest": go({"k": STRING | each})}) for each in ({}, limits)]
+    (finding,) = compared(*sides).findings
+    assert finding.message == f"Must be a string of {words} (previously any string)."
+
+
 def test_what_is_marked_unstable_explains_nothing_and_breaks_nothing() -> None:
     closed: Schema = {"oneOf": [go({"type": {"const": "a"}}, ("type",)), go({"type": {"const": "b"}}, ("type",))]}
     more = {"oneOf": [*closed["oneOf"], {**go({"type": {"const": "c"}}, ("type",)), "x-unstable": True}]}
@@ -1126,7 +1141,7 @@ def test_a_tuple_of_one_type_is_compared_as_the_array_that_it_is() -> None:
 
     one = listing(prefixItems=[entry], items=False, minItems=1)
     found = {each.rule: each.message for each in compared(one, listing(items=entry, minItems=1)).findings}
-    assert found["limit-loosened"] == "May now contain at least 1 item (previously at least 1 item and at most 1 item)."
+    assert found["limit-loosened"] == "May now contain at least 1 item (previously exactly 1 item)."
 
 
 def test_a_keyword_that_is_not_compared_leaves_no_doubt_where_only_a_compared_definition_differs() -> None:

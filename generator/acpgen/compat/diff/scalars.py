@@ -136,10 +136,8 @@ def _find_keyword(type_: ir.Number | ir.String, other_free: Free) -> str:
 def _describe_one(type_: ir.Number | ir.String) -> str:
     parts: list[str] = []
     if isinstance(type_, ir.String):
-        if type_.min_length:
-            parts.append(f"of at least {count_noun(type_.min_length, 'character')}")
-        if type_.max_length is not None:
-            parts.append(f"of at most {count_noun(type_.max_length, 'character')}")
+        if type_.min_length or type_.max_length is not None:
+            parts.append(f"of {_describe_count(type_.min_length, type_.max_length, 'character')}")
         if type_.pattern is not None:
             parts.append(f"matching {type_.pattern!r}")
         return " ".join(["a string", *parts]) if parts else "any string"
@@ -161,12 +159,17 @@ def _describe_one(type_: ir.Number | ir.String) -> str:
     return f"{'an' if type_.integer else 'a'} {noun}{of} {' and '.join(parts)}"
 
 
+def _describe_count(least: int | None, most: int | None, noun: str) -> str:
+    """How many of something there may be, with one limit or both."""
+    if most is None or not least:
+        return f"at least {count_noun(least or 0, noun)}" if most is None else f"at most {count_noun(most, noun)}"
+    return f"exactly {count_noun(most, noun)}" if least == most else f"{least} to {count_noun(most, noun)}"
+
+
 def _describe_items(array: ir.Array) -> str:
     parts: list[str] = []
-    if array.min_items:
-        parts.append(f"at least {count_noun(array.min_items, 'item')}")
-    if array.max_items is not None:
-        parts.append(f"at most {count_noun(array.max_items, 'item')}")
+    if array.min_items or array.max_items is not None:
+        parts.append(_describe_count(array.min_items, array.max_items, "item"))
     if array.unique:
         parts.append("no duplicates")
     return " and ".join(parts) or "any number of items"
