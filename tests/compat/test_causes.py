@@ -313,3 +313,13 @@ def test_what_became_a_reference_is_told_by_the_fields_that_had_it_in_place() ->
     for report in (compared(old, new), compared(new, old)):
         names = {each.declaration for each in report.findings if each.severity == "breaking"}
         assert names == {"GoRequest.cwd", "TellNotification.file"}
+
+
+def test_a_change_of_one_branch_is_not_placed_at_a_definition_that_is_another_branch() -> None:
+    def schema(longest: int) -> Schema:
+        held = {"^a": {"type": "string", "maxLength": longest}, "^b": {"$ref": "#/$defs/Thing"}}
+        held_by_pattern = {"type": "object", "patternProperties": held, "additionalProperties": False}
+        return {"properties": {"held": held_by_pattern}, "$defs": {"Thing": go({"k": {"type": "integer"}}, ("k",))}}
+
+    (finding,) = found(compared(schema(5), schema(3)), "limit-tightened")
+    assert finding.new is not None and finding.new.pointer == "/properties/held"

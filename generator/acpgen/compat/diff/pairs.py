@@ -160,8 +160,8 @@ class Comparison:
         self.pair = pair
         self.old = before.get_shape(pair.old)
         self.new = after.get_shape(pair.new)
-        self.old_at = before.locate_outermost(self.old.names)
-        self.new_at = after.locate_outermost(self.new.names)
+        self.old_at = before.locate_type(pair.old)
+        self.new_at = after.locate_type(pair.new)
 
     def at(self) -> ChangePlaces:
         """The places of the pair."""

@@ -127,9 +127,18 @@ class SchemaRevision:
         """The fields that take part in the comparison."""
         return tuple(each for each in fields if self.keeps(each.unstable))
 
-    def locate_outermost(self, names: tuple[str, ...]) -> str:
-        """The place of the outermost of the definitions."""
-        return self.definitions[names[0]].at if names else ""
+    def locate_type(self, type_: ir.Type) -> str:
+        """The place of the definition that a type names; empty for an inline type, of which a definition can only be a part.
+
+        Null beside the definition makes no difference.
+        """
+        match type_:
+            case ir.Ref(name):
+                return self.definitions[name].at
+            case ir.AnyOf(types) if len(others := [each for each in types if each != ir.Null()]) == 1:
+                return self.locate_type(others[0])
+            case _:
+                return ""
 
     def find_owner(self, at: str, *, declared: bool = False) -> tuple[str, str]:
         """The definition around a place, and the pointer from there; with `declared`, only definitions that the source declares.
