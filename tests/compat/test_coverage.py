@@ -1179,3 +1179,14 @@ def test_a_definition_that_other_messages_hold_on_each_side_is_reported_where_a_
 
     report = compared(answers("First", "a"), answers("Second", "a", "b"))
     assert ("required-field-added", "Part.b") in {(each.rule, each.declaration) for each in report.findings}
+
+
+def test_a_root_that_is_written_differently_is_called_the_root_and_what_is_not_compared_is_told_once() -> None:
+    def document(longest: int, **root: Any) -> Schema:
+        return {"type": "object", "$defs": {"Text": {"type": "string", "maxLength": longest}}, **root}
+
+    report = compared(document(5), document(4, allOf=[True]))
+    messages = [each.message for each in report.findings if each.rule == "schema-restructured"]
+    assert messages == ["The root schema is written differently, in a way that no message can show."]
+    report = compared(document(5), document(5, default={}))
+    assert [each.rule for each in report.findings] == ["not-compared"]

@@ -322,11 +322,13 @@ def _is_moved(change: Change) -> bool:
 _MANY: Final = 6
 """The maximum number of names in a message; the others are counted."""
 
-_NO_MESSAGE: Final = "The definition {name!r} is written differently, in a way that no message can show"
+_NO_MESSAGE: Final = "{subject} is written differently, in a way that no message can show"
 _STRUCTURE: Final = {
     "": f"{_NO_MESSAGE}.",
     "elsewhere": f"{_NO_MESSAGE} except for what other findings report.",
     "framed": f"{_NO_MESSAGE}, unless it is not a message of this protocol.",
+    "files": "The files differ only in ways that no message can show.",
+    "classes": "Generated code differs in {listed}, in a way that no message can show.",
     "copied": "Only one revision defines {name!r}. No message refers to it, and a variant in messages has the same meaning.",
     "carried": "{name!r} frames messages and {written}; the messages themselves are compared method by method.",
     "content": "{name!r} describes the content of its texts differently ('contentMediaType', 'contentSchema'). "
@@ -345,11 +347,8 @@ def _join_names(names: tuple[str, ...]) -> str:
 def _describe_structure(change: Change) -> str:
     names = _join_names(change.new or ())
     difference = "is written differently" if change.old_at and change.new_at else "is only in one revision"
-    if change.detail or change.name:
-        return _STRUCTURE[change.detail].format(name=change.name, written=difference, listed=names)
-    if change.new:
-        return f"Generated code differs in {', '.join(map(repr, change.new))}, in a way that no message can show."
-    return "The files differ only in ways that no message can show."
+    subject = f"The definition {change.name!r}" if change.name else "The root schema"
+    return _STRUCTURE[change.detail].format(subject=subject, name=change.name, written=difference, listed=names)
 
 
 _WITHIN: Final[Mapping[str, Text]] = {

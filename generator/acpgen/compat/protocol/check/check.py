@@ -24,11 +24,12 @@ def check(old: SchemaRevision, new: SchemaRevision, budget: int = BUDGET, format
     """
     context = Context(old, new, budget, formats)
     findings = [*_check_changes(context)]
-    differing = [*outside_messages.of_definitions(context, findings)]
+    unread = [*outside_messages.find_unread_statements(context)]
+    differing = [*outside_messages.of_definitions(context, findings, frozenset(each.new_at for each in unread))]
     reaches = (
         *findings,
         *differing,
-        *outside_messages.find_unread_statements(context),
+        *unread,
         *frames.of_frames(context, [*findings, *differing]),
         *outside_messages.find_unstable_differences(context, findings),
     )
@@ -71,5 +72,5 @@ def report_restructuring(
     """The finding that the files differ in nothing that matters, or only in the `broken` classes of generated code, where no other
     finding explains it.
     """
-    change = Change("structure", new=broken, old_at=old_at, new_at=new_at)
+    change = Change("structure", new=broken, detail="classes" if broken else "files", old_at=old_at, new_at=new_at)
     return replace(Context(old, new).report_editorial(change), flow="both")

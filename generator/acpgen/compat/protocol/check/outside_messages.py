@@ -37,10 +37,11 @@ def without_counterpart(context: Context) -> Iterator[Reach]:
         yield context.not_compared(name, reason, None)
 
 
-def of_definitions(context: Context, findings: Sequence[Reach]) -> Iterator[Reach]:
+def of_definitions(context: Context, findings: Sequence[Reach], unread: frozenset[str]) -> Iterator[Reach]:
     """Yield the findings of definitions that are written differently and that no other finding names.
 
-    Either they accept the same instances, or the difference is reported where it occurs; otherwise they were not compared.
+    Either they accept the same instances, or the difference is reported where it occurs; otherwise they were not compared. At the places
+    `unread` another finding says that statements were not compared, and none says that no message can show the difference.
     """
     old, new, walk, roots = context.old, context.new, context.walk, context.roots
     changes = [each for each in findings if each.rule != "text-reworded"]
@@ -86,7 +87,7 @@ def of_definitions(context: Context, findings: Sequence[Reach]) -> Iterator[Reac
             reason = _UNKNOWN
         if reason:
             yield context.not_compared(label, reason, [receiver for _, receiver in context.find_refusals(pair)], at)
-        else:
+        elif detail not in ("", "elsewhere") or new_at not in unread:
             yield context.report_editorial(Change("structure", name=label, detail=detail, **at))
 
 
