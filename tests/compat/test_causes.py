@@ -323,3 +323,22 @@ def test_a_change_of_one_branch_is_not_placed_at_a_definition_that_is_another_br
 
     (finding,) = found(compared(schema(5), schema(3)), "limit-tightened")
     assert finding.new is not None and finding.new.pointer == "/properties/held"
+
+
+def test_a_class_that_refers_to_a_renamed_definition_is_not_told_beside_the_rename() -> None:
+    def schema(name: str) -> Schema:
+        root = go({"thing": {"$ref": f"#/$defs/{name}"}})
+        return {"$ref": "#/$defs/Root", "$defs": {"Root": root, name: go({"a": {}})}}
+
+    report = compared(schema("Widget_v1_2"), schema("Widget_v1_3"))
+    assert [each.rule for each in report.findings] == ["definition-renamed"]
+    assert report.bindings == "breaking"
+
+
+def test_a_field_that_gets_another_definition_is_no_rename_of_the_one_it_had() -> None:
+    def schema(name: str) -> Schema:
+        items = {each: go({"k": {"type": "string"}, each: {"type": "integer"}}) for each in {"Item", name}}
+        return {**go({"x": {"$ref": f"#/$defs/{name}"}, "y": {"$ref": "#/$defs/Item"}}), "$defs": items}
+
+    assert "definition-renamed" not in {each.rule for each in compared(schema("Item"), schema("Part")).findings}
+    assert "definition-renamed" not in {each.rule for each in compared(schema("Part"), schema("Item")).findings}

@@ -149,7 +149,8 @@ def compare_sides(old: Side, new: Side, *, budget: int = BUDGET, formats: bool =
     reaches = check_result.reaches
     binding_verdict = compare_bindings(before, after)
     if binding_verdict == "breaking" and all(each.severity == "editorial" for each in reaches):
-        broken = list_broken_classes(before, after)
+        renames = {each.old_at: each.new_at for each in reaches if each.rule == "definition-renamed"}
+        broken = list_broken_classes(before, after, renames)
         rewritten = {each.old_at for each in reaches if each.rule in ("definition-renamed", "schema-restructured")}
         places = (before.definitions[name].at for name in broken)
         if not rewritten or not all({at, before.find_outermost(at)} & rewritten for at in places):

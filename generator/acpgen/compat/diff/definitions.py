@@ -171,12 +171,14 @@ def compare(work: Comparison) -> None:
 
 
 def _diff_names(work: Comparison) -> None:
-    """Record a renamed definition. The name of a pair is the outermost definition on each side."""
+    """Record a renamed definition: of the two names each revision defines only its own. The name of a pair is the outermost definition on
+    each side.
+    """
     old = work.pair.old.name if isinstance(work.pair.old, ir.Ref) else None
     new = work.pair.new.name if isinstance(work.pair.new, ir.Ref) else None
     if old is not None and new is not None:
         before, after = work.before.definitions[old], work.after.definitions[new]
-        if old != new and new not in work.before.definitions:
+        if new not in work.before.definitions and old not in work.after.definitions:
             declared = old if old in work.after.list_former_names(new) else None
             work.note(Change("definition", old, new, declared=declared, old_at=before.at, new_at=after.at))
         if before.doc:

@@ -25,9 +25,16 @@ def compare_bindings(old: SchemaRevision, new: SchemaRevision) -> Bindings:
     return "breaking" if before - after else "additive" if more else "identical"
 
 
-def list_broken_classes(old: SchemaRevision, new: SchemaRevision) -> tuple[str, ...]:
-    """The definitions of the old revision whose generated classes are removed or differ."""
-    renames = _find_renames(old, new)
+def list_broken_classes(old: SchemaRevision, new: SchemaRevision, reported: Mapping[str, str]) -> tuple[str, ...]:
+    """The definitions of the old revision whose generated classes are removed or differ in more than the `reported` renames.
+
+    `reported` leads from the place of an old definition to the place of the new one.
+    """
+    new_names = {each.at: name for name, each in new.definitions.items()}
+    renames = {
+        **{name: new_names[reported[each.at]] for name, each in old.definitions.items() if each.at in reported},
+        **_find_renames(old, new),
+    }
     broken_names = {name for name, _ in _collect_facts(old, renames) - _collect_facts(new, {})}
     return tuple(name for name in old.definitions if renames.get(name, name) in broken_names)
 
