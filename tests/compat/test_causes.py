@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -342,3 +343,20 @@ def test_a_field_that_gets_another_definition_is_no_rename_of_the_one_it_had() -
 
     assert "definition-renamed" not in {each.rule for each in compared(schema("Item"), schema("Part")).findings}
     assert "definition-renamed" not in {each.rule for each in compared(schema("Part"), schema("Item")).findings}
+
+
+def test_what_a_file_says_is_one_finding_however_many_definitions_extend_it(tmp_path: Path) -> None:
+    def folder(name: str, **more: Schema) -> Path:
+        heirs = {
+            each: {"allOf": [{"$ref": "base.json"}, go({each.lower(): {"type": "integer"}})]} for each in ("Cat", "Dog")
+        }
+        base = {**go({"a": {"type": "string"}, **more}), "title": "Base"}
+        (tmp_path / name).mkdir()
+        for file, schema in (("base", base), ("heirs", {"$defs": heirs})):
+            whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+            (tmp_path / name / f"{file}.json").write_text(json.dumps(whole), "utf-8")
+        return tmp_path / name
+
+    (finding,) = compare(str(folder("old")), str(folder("new", b={"type": "integer"}))).findings
+    assert (finding.rule, finding.declaration) == ("field-added", "Base.b")
+    assert {each.location for each in finding.reaches} == {"b", "Cat.b", "Dog.b"}

@@ -151,6 +151,12 @@ class SchemaRevision:
             place = place.rpartition("/")[0]
         return (names[place], at[len(place) :]) if place in names else ("", at)
 
+    def find_owner_or_root(self, at: str) -> tuple[str, str]:
+        """The declared definition around a place, otherwise the one that is the whole file, and the pointer from there."""
+        name, rest = self.find_owner(at, declared=True)
+        path, _, pointer = at.partition("#")
+        return (name, rest) if name else (self.root_definitions.get(path, ""), pointer)
+
     def write_label(self, at: str) -> str:
         """The label of a place: the definition around it, with fields and items."""
         name, rest = self.find_owner(at)

@@ -355,7 +355,12 @@ def declare(
     below = write_path(placed.steps[len(placed.steps) if is_placed else max(nearest, declaration.depth) :])
     sides = (context.old, at[0]), (context.new, at[1])
     owners = declaration.names if is_at_declaration else tuple("".join(side.find_owner(at)) for side, at in sides)
-    declared = [side.find_owner(at, declared=True) for side, at in reversed(sides) if at]
+    is_inherited = at != (placed.old_at, placed.new_at)
+    declared = [
+        side.find_owner_or_root(at) if is_inherited else side.find_owner(at, declared=True)
+        for side, at in reversed(sides)
+        if at
+    ]
     is_own = is_at_declaration or not declared or bool({name for name, _ in declared} & {*named.names, ""})
     key = (*owners, extend_location(below, within))
     if messages.new.part == "document" and named.depth == 0 and is_own:
@@ -378,7 +383,7 @@ def _locate_declaration(context: Context, placed: PlacedChange, declaration: Dec
     at = [placed.old_at, placed.new_at]
     sides = context.old, context.new
     for number, (side, holder) in enumerate(zip(sides, declaration.names, strict=True)):
-        base, _ = sides[1 - number].find_owner(at[1 - number], declared=True)
+        base, _ = sides[1 - number].find_owner_or_root(at[1 - number])
         is_whole = holder is not None and at[number] == side.bundle.origins.get(holder)
         if is_whole and base != holder and base in side.bundle.origins and base in find_closure(side, [str(holder)]):
             at[number] = side.bundle.origins[base]
