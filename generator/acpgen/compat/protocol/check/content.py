@@ -62,7 +62,7 @@ class Content:
             for each in self._check_each_way(placed, messages):
                 yield each
                 refusing = _list_refusing(each)
-                refused += ((placed, revision, each) for revision in refusing)
+                refused.extend((placed, revision, each) for revision in refusing)
                 self._answer(placed, (*self._find_tolerant(placed.change, messages), *refusing, *each.doubtful))
         referred = {placed: self._find_referred(*placed.change.within) for placed in doubts}
         # What differs itself explains what only refers to it, and what is inside explains what is around it.
@@ -84,7 +84,7 @@ class Content:
             ):
                 yield each
                 refusing = _list_refusing(each)
-                refused += ((placed, revision, each) for revision in refusing)
+                refused.extend((placed, revision, each) for revision in refusing)
                 self._answer(placed, (*refusing, *each.doubtful))
 
     @cached_property
