@@ -728,6 +728,19 @@ def test_a_reference_written_as_an_all_of_changes_as_any_reference(theirs: Json,
     assert merged({"allOf": [{"$ref": "#/$defs/Old"}]}, ours, theirs) == {"description": "Ours.", **result}
 
 
+def test_a_reference_inside_two_conjunctions_is_merged() -> None:
+    ours = {"allOf": [{"allOf": [{"$ref": "#/$defs/Old"}], "description": "Inside."}]}
+    result = {"allOf": [{"$ref": "#/$defs/New", "description": "Inside."}]}
+    assert merged({"$ref": "#/$defs/Old"}, ours, {"$ref": "#/$defs/New"}) == result
+
+
+def test_the_facts_of_nested_conjunctions_are_read_once() -> None:
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(200):  # what is read twice at each level never ends
+        schema = {"allOf": [schema]}
+    assert extract_facts(schema) == schema
+
+
 def test_a_branch_is_known_by_its_reference_in_either_notation() -> None:
     def union(second: Json) -> Json:
         first, third = {"type": "object", "allOf": [{"$ref": "#/$defs/A"}]}, {"type": "string"}

@@ -182,7 +182,7 @@ class _Classes:
     )
     _found: set[_Key] = field(default_factory=set[_Key])
     _targets: dict[tuple[int, str], Json] = field(default_factory=dict[tuple[int, str], Json])
-    _types: dict[int, Json] = field(default_factory=dict[int, Json])
+    _types: dict[_Key, Json] = field(default_factory=dict[_Key, Json])
     _by_content: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
 
     def classify(self, *documents: SchemaDocument) -> None:
@@ -299,11 +299,12 @@ class _Classes:
         is_reference = "$ref" in schema and ("type" not in schema or document.scope.legacy)
         if "type" in schema and not is_reference:
             return schema["type"]
-        if id(schema) not in self._types:
-            self._types[id(schema)] = None
+        key = _make_key(document, schema)
+        if key not in self._types:
+            self._types[key] = None
             target = self._look_up(document, schema["$ref"]) if is_reference else None
-            self._types[id(schema)] = self._find_type(document, target) or self._find_branch_type(document, schema)
-        return self._types[id(schema)]
+            self._types[key] = self._find_type(document, target) or self._find_branch_type(document, schema)
+        return self._types[key]
 
     def _find_branch_type(self, document: SchemaDocument, schema: dict[str, Json]) -> Json:
         """The type that all branches of a union in a schema name."""
@@ -317,16 +318,19 @@ class _Classes:
         plain: set[Hashable] = set()
         inner: list[tuple[str, _Combine, tuple[_Key | bool, ...]]] = []
         for part, keyword, value in self._list_conjuncts(document, schema):
-            subschemas = [
-                (label, combine, [self._find(document, each) for each in schemas])
-                for label, combine, schemas in self._list_inner(document, part, keyword, value)
-            ]
-            if subschemas and all(None not in keys for _, _, keys in subschemas):
-                inner += [
-                    (label, combine, tuple(each for each in keys if each is not None))
-                    for label, combine, keys in subschemas
-                ]
-            elif keyword in _REFERENCES:
+            subschemas = self._list_inner(document, part, keyword, value)
+            for label, combine, schemas in subschemas:
+                keys = [self._find(document, each) for each in schemas]
+                known = tuple(each for each in keys if each is not None)
+                if len(known) == len(keys):
+                    inner.append((label, combine, known))
+                elif keyword == "dependencies" and isinstance(schemas[0], list):
+                    plain.add((label, repr(schemas)))
+                else:  # what it means is unknown
+                    plain.add((label, _make_key(document, schema)))
+            if subschemas:
+                continue
+            if keyword in _REFERENCES:
                 plain.add((keyword, _make_key(document, schema)))
             elif keyword == "required" and isinstance(value, list):
                 plain |= {(keyword, repr(each)) for each in value}

@@ -133,3 +133,13 @@ def test_a_limit_that_a_milder_change_of_the_same_object_hides_is_told(name: str
     )
     milder = compared(as_member(closed), as_member({**new, "additionalProperties": False} if after else new))
     assert {each.rule for each in milder.findings if each.severity in HEAVY} < {each.rule for each in report.findings}
+
+
+@pytest.mark.parametrize("breaking", [{"required": ["a"]}, {"properties": {"a": {"type": "integer", "minimum": 3}}}])
+def test_a_limit_beside_a_breaking_change_is_told(breaking: Schema) -> None:
+    old = go({name: {"type": "integer"} for name in "axy"})
+    changed = {**old, **breaking, "properties": {**old["properties"], **breaking.get("properties", {})}}
+    report = compared(as_member(old), as_member({**changed, "not": {"required": ["x", "y"]}}))
+    assert {each.location for each in report.findings} == {"params.x", "params.x.a"}
+    alone = compared(as_member(old), as_member(changed))
+    assert {each.location for each in alone.findings} == {"params.x.a"}

@@ -68,13 +68,17 @@ DIFFERENT: Final[dict[str, tuple[Schema, Schema]]] = {
         {"A": {"allOf": [{"if": {"type": "string"}}, {"then": {"minLength": 1}}]}},
     ),
     "how many contain": ({"A": {"contains": A, "minContains": 2}}, {"A": {"contains": A}}),
+    "what a dependency refers to, beside one of names": (
+        {"A": {"dependencies": {"a": ["b"], "c": B}}, "B": {"required": ["d"]}},
+        {"A": {"dependencies": {"a": ["b"], "c": B}}, "B": {"required": ["e"]}},
+    ),
     "an entry and all entries": ({"A": {"items": A, "prefixItems": [True]}}, {"A": {"items": A}}),
 }
 
 
 def are_equal(old: Schema, new: Schema) -> bool:
-    comparer = Comparer({"$defs": old}, {"$defs": new}, dialect=Dialect.DRAFT_2020_12)
-    return comparer.are_equal(A, A)
+    dialect = Dialect.DRAFT_07 if "dependencies" in old["A"] else Dialect.DRAFT_2020_12
+    return Comparer({"$defs": old}, {"$defs": new}, dialect=dialect).are_equal(A, A)
 
 
 @pytest.mark.parametrize("name", EQUAL)
@@ -89,6 +93,15 @@ def test_what_is_written_differently_is_equal(name: str) -> None:
 def test_what_only_looks_equal_is_not(name: str) -> None:
     old, new = DIFFERENT[name]
     assert not are_equal(old, new) and not are_equal(new, old)
+
+
+def test_the_type_of_a_branch_is_that_of_its_own_document() -> None:
+    union: Schema = {"anyOf": [B, {"$ref": "#/$defs/D"}]}
+    definitions: Schema = {"A": union, "C": {"type": "string", **union}, "D": {"type": "string", "minLength": 1}}
+    old, new = {**definitions, "B": {"type": "string"}}, {**definitions, "B": {"maxLength": 1}}
+    comparer = Comparer({"$defs": old}, {"$defs": new}, dialect=Dialect.DRAFT_2020_12)
+    forms = [comparer.find_form({"$ref": f"#/$defs/{name}"}, is_new=True) for name in "AC"]
+    assert forms[0] is not forms[1]
 
 
 def test_a_reference_that_leads_to_itself_is_equal_to_nothing_else() -> None:

@@ -59,13 +59,14 @@ def extract_facts(schema: Any) -> Any:
 
 
 def unwrap_reference(schema: Schema) -> Schema:
-    """A schema with an `allOf` of a single reference written as that reference; any other schema as it is."""
+    """A schema with an `allOf` of a single reference, or of such an `allOf`, written as that reference; any other schema as it is."""
     parts = schema.get("allOf")
-    if "$ref" in schema or not is_array(parts) or len(parts) != 1 or not is_object(extract_facts(parts[0])):
+    if "$ref" in schema or not is_array(parts) or len(parts) != 1 or not is_object(parts[0]):
         return schema
-    if extract_facts(parts[0]).keys() != {"$ref"}:
+    part = unwrap_reference(parts[0])
+    if part.keys() - WORDS - OURS != {"$ref"}:
         return schema
-    return {("$ref" if key == "allOf" else key): parts[0]["$ref"] if key == "allOf" else schema[key] for key in schema}
+    return {("$ref" if key == "allOf" else key): part["$ref"] if key == "allOf" else schema[key] for key in schema}
 
 
 def state_the_same(one: Any, other: Any) -> bool:

@@ -72,7 +72,7 @@ class Merge:
         plain = unwrap_reference(ours)
         if plain is not ours:
             merged = self.merge_schema(base, plain, theirs, at)
-            return _wrap_reference(merged, ours["allOf"][0])
+            return _wrap_reference(merged, unwrap_reference(ours["allOf"][0]))
         result: Schema = {}
         if all(find_union_keyword(side) is not None for side in (base, ours, theirs)):
             result |= self._merge_union(base, ours, theirs, at)

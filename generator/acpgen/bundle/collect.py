@@ -187,7 +187,7 @@ class _Collector:
     # --- names ---
 
     def _request_name(self, place: SchemaPlace, kind: Kind, default_name: str) -> None:
-        """NameRequest a name for a place: the one that the user or `x-name` of the schema chooses, otherwise the default.
+        """Request a name for a place: the one that the user or `x-name` of the schema chooses, otherwise the default.
 
         References contain the place until all names are settled.
         """

@@ -171,12 +171,10 @@ def _count_matches(node: Node) -> float:
         case Choice(parts=parts):
             return sum(map(_count_matches, parts))
         case Repeat(part=part, low=low, high=high):
-            count_of_part = _count_matches(part)
             if high is None:
                 return 1 if isinstance(_unwrap(part), Chars) else inf
-            return (high - low + 1) * min(count_of_part, _MOST_MATCHES + 1) ** min(
-                high, _MOST_MATCHES
-            )  # within the range of floats
+            base = min(_count_matches(part), _MOST_MATCHES + 1)
+            return (high - low + 1) * base ** min(high, _MOST_MATCHES)  # within the range of floats
         case _:
             assert_never(node)
 

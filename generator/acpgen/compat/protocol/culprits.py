@@ -122,9 +122,9 @@ def write_remainder(change: Change, pair: Pair, sender: Revision) -> Schema | No
     return {"properties": {str(culprit.at[0]): inside}} if culprit.at else inside
 
 
-def write_inside(steps: Sequence[Step], schema: Schema | bool, sender: Revision) -> Schema | bool | None:
+def write_inside(steps: Sequence[Step], schema: Schema | bool | None, sender: Revision) -> Schema | bool | None:
     """The schema of a sender's values that satisfy `schema` wherever the steps lead in them; `None` if no schema expresses it."""
-    for step in reversed(steps):
+    for step in reversed(steps if schema is not None else ()):
         match step.kind:
             case "field":
                 schema = {"properties": {str(step.on(sender)): schema}}

@@ -53,7 +53,7 @@ class Content:
         if not self.context.is_changed(messages):
             return
         self._whole.append(messages)
-        refused: list[tuple[PlacedChange, Revision, Reach]] = []
+        refused: list[tuple[PlacedChange, Revision]] = []
         doubts: dict[PlacedChange, None] = {}  # both ways of one comparison may leave the same doubt
         for placed in self.context.walk.list_wire_changes(messages.pair, elsewhere):
             if placed.change.kind == "undecided":
@@ -62,7 +62,7 @@ class Content:
             for each in self._check_each_way(placed, messages):
                 yield each
                 refusing = _list_refusing(each)
-                refused.extend((placed, revision, each) for revision in refusing)
+                refused.extend((placed, revision) for revision in refusing)
                 self._answer(placed, (*self._find_tolerant(placed.change, messages), *refusing, *each.doubtful))
         referred = {placed: self._find_referred(*placed.change.within) for placed in doubts}
         # What differs itself explains what only refers to it, and what is inside explains what is around it.
@@ -71,7 +71,7 @@ class Content:
             if names == []:
                 continue  # the keywords say the same
             below = [each for each in refused if each[0].steps[: len(placed.steps)] == placed.steps]
-            answered: set[Revision] = {receiver for _, receiver, _ in below}
+            answered: set[Revision] = {receiver for _, receiver in below}
             # The way to a pair inside may be noted at another place of the message.
             inside = {*find_reachable(self._list_changed(placed.pair), self._list_changed)} - {placed.pair}
             answered = answered.union(*(self._answered.get(each, ()) for each in inside))
@@ -84,7 +84,7 @@ class Content:
             ):
                 yield each
                 refusing = _list_refusing(each)
-                refused.extend((placed, revision, each) for revision in refusing)
+                refused.extend((placed, revision) for revision in refusing)
                 self._answer(placed, (*refusing, *each.doubtful))
 
     @cached_property
@@ -128,21 +128,22 @@ class Content:
         ]
 
     def _find_hidden_refusals(
-        self, placed: PlacedChange, messages: MessagePair, below: Sequence[tuple[PlacedChange, Revision, Reach]]
+        self, placed: PlacedChange, messages: MessagePair, below: Sequence[tuple[PlacedChange, Revision]]
     ) -> Iterator[Reach]:
-        """Yield what an undecided difference refuses in addition to milder changes at the same place and to undecided ones inside."""
+        """Yield what an undecided difference refuses in addition to what is refused at the same place and inside it."""
         for sender, receiver in DIRECTIONS:
-            others = [(change, each) for change, refused_by, each in below if refused_by == receiver]
-            decided = [(change, each) for change, each in others if change.change.kind != "undecided"]
-            if not others or any(each.severity != "risky" or change.steps != placed.steps for change, each in decided):
-                continue
             apart = [
-                write_inside(change.steps[len(placed.steps) :], write_schema(change.pair.on(receiver)), sender)
-                if change.change.kind == "undecided"
-                else write_remainder(change.change, placed.pair, sender)
-                for change, _ in others
+                write_inside(
+                    change.steps[len(placed.steps) :],
+                    write_schema(change.pair.on(receiver))
+                    if change.change.kind == "undecided"
+                    else write_remainder(change.change, change.pair, sender),
+                    sender,
+                )
+                for change, refused_by in below
+                if refused_by == receiver
             ]
-            if all(each is not None for each in apart):
+            if apart and all(each is not None for each in apart):
                 limit = replace(_make_unexplained(placed.change, sender), demand={"not": {"allOf": apart}})
                 reach = self._reach(replace(placed, change=limit), messages)
                 yield from () if reach is None or reach.witness is None else (reach,)
