@@ -191,7 +191,7 @@ def _write_violation(limit: LimitChange, own: Schema) -> Schema:
     kinds = [kind for kind, keywords in BY_KIND.items() if limit.keyword in keywords]
     of_type: Schema = {"type": kinds[0]} if kinds else {}
     demands = [each.demand for each in limit.all]
-    return {**of_type, "not": {"allOf": demands}} if all(demands) else {**own, **of_type}
+    return {**of_type, "not": {"allOf": demands}} if all(demands) else {"allOf": [own, of_type]}
 
 
 def _write_variant(tag: str, variant: ir.Variant) -> Schema:
