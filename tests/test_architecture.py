@@ -128,11 +128,11 @@ def test_modules_do_not_import_one_another_in_a_circle() -> None:
 
 
 def test_each_room_says_in_five_lines_what_goes_in_and_what_comes_out() -> None:
-    told = {path.parent.name: ast.get_docstring(tree(path)) or "" for path in PACKAGE.glob("*/__init__.py")}
-    assert told.keys() == {path.name for path in PACKAGE.iterdir() if any(path.glob("*.py"))}
+    docstrings = {path.parent.name: ast.get_docstring(tree(path)) or "" for path in PACKAGE.glob("*/__init__.py")}
+    assert docstrings.keys() == {path.name for path in PACKAGE.iterdir() if any(path.glob("*.py"))}
     wrong = {
         room
-        for room, text in told.items()
+        for room, text in docstrings.items()
         if len(text.splitlines()) > 5 or not re.search(r"^In(put)?: .*Out(put)?: ", text, re.MULTILINE | re.DOTALL)
     }
     assert not wrong

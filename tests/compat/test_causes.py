@@ -347,12 +347,12 @@ def test_a_field_that_gets_another_definition_is_no_rename_of_the_one_it_had() -
 
 def test_what_a_file_says_is_one_finding_however_many_definitions_extend_it(tmp_path: Path) -> None:
     def folder(name: str, **more: Schema) -> Path:
-        heirs = {
+        derived = {
             each: {"allOf": [{"$ref": "base.json"}, go({each.lower(): {"type": "integer"}})]} for each in ("Cat", "Dog")
         }
         base = {**go({"a": {"type": "string"}, **more}), "title": "Base"}
         (tmp_path / name).mkdir()
-        for file, schema in (("base", base), ("heirs", {"$defs": heirs})):
+        for file, schema in (("base", base), ("derived", {"$defs": derived})):
             whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
             (tmp_path / name / f"{file}.json").write_text(json.dumps(whole), "utf-8")
         return tmp_path / name

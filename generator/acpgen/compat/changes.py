@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias, TypedDict
 
 from acpgen import ir
-from acpgen.compat.findings import Revision
+from acpgen.compat.findings import REVISIONS, Revision
 from acpgen.input.walk import Schema
 
 Kind: TypeAlias = Literal[
@@ -166,15 +166,12 @@ class LimitChange(Change):
     @property
     def directions(self) -> tuple[Revision, ...]:
         """The revisions that accept values the other rejects."""
-        return tuple(side for side in _SIDES if any(each.admitted_by == side for each in self.all))
-
-
-_SIDES: Final[tuple[Revision, ...]] = ("old", "new")
+        return tuple(side for side in REVISIONS if any(each.admitted_by == side for each in self.all))
 
 
 def join_limits(limits: Sequence[LimitChange]) -> LimitChange:
     """Join the limits of one declaration into one change."""
-    first, *others = sorted(limits, key=lambda each: _SIDES.index(each.admitted_by))
+    first, *others = sorted(limits, key=lambda each: REVISIONS.index(each.admitted_by))
     return replace(first, more=tuple(others)) if others else first
 
 

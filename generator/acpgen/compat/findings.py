@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 Mode: TypeAlias = Literal["protocol", "language"]
 Revision: TypeAlias = Literal["old", "new"]
+REVISIONS: Final[tuple[Revision, ...]] = ("old", "new")
 Answer: TypeAlias = Literal["yes", "no", "undecided"]
 Severity: TypeAlias = Literal["breaking", "undecided", "risky", "additive", "editorial"]
 Verdict: TypeAlias = Literal["breaking", "undecided", "risky", "additive", "editorial", "identical"]

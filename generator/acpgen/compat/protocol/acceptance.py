@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import ir
 from acpgen.compat.diff.pairs import Pair
-from acpgen.compat.findings import Answer, Revision, get_opposite
+from acpgen.compat.findings import REVISIONS, Answer, Revision, get_opposite
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.compat.protocol.sender_schemas import DECLARED, SENT, write_schema
 from acpgen.input.walk import find_reachable, is_object, list_references, walk_schemas
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 STEPS: Final = 20_000
 """The step limit of one question, about a third of a second; with a larger budget of the run, a hundredth of it."""
-
-_REVISIONS: Final[tuple[Revision, ...]] = ("old", "new")
 
 
 class Acceptance:
@@ -101,7 +99,7 @@ class Acceptance:
 
     def are_equal(self, pair: Pair) -> bool:
         """Whether the sides of a pair differ at most in names, in references, and in the order of keywords and branches."""
-        is_possible = all(self.is_included(pair, sender, declared=False) == "yes" for sender in _REVISIONS)
+        is_possible = all(self.is_included(pair, sender, declared=False) == "yes" for sender in REVISIONS)
         questions = self._write_question(pair.old), self._write_question(pair.new)
         return is_possible and self._open_comparer().are_equal(*questions)
 

@@ -61,9 +61,8 @@ class Content:
                 continue
             for each in self._check_each_way(placed, messages):
                 yield each
-                refusing = _list_refusing(each)
-                refused.extend((placed, revision) for revision in refusing)
-                self._answer(placed, (*self._find_tolerant(placed.change, messages), *refusing, *each.doubtful))
+                self._answer(placed, self._find_tolerant(placed.change, messages))
+                refused.extend((placed, revision) for revision in self._record_finding(placed, each))
         referred = {placed: self._find_referred(*placed.change.within) for placed in doubts}
         # What differs itself explains what only refers to it, and what is inside explains what is around it.
         for placed in sorted(doubts, key=lambda each: (referred[each] is not None, -len(each.steps))):
@@ -83,9 +82,7 @@ class Content:
                 *self._find_hidden_refusals(placed, messages, below),
             ):
                 yield each
-                refusing = _list_refusing(each)
-                refused.extend((placed, revision) for revision in refusing)
-                self._answer(placed, (*refusing, *each.doubtful))
+                refused.extend((placed, revision) for revision in self._record_finding(placed, each))
 
     @cached_property
     def _pairs(self) -> Mapping[tuple[str, str], list[Pair]]:
@@ -167,6 +164,13 @@ class Content:
     def _answer(self, placed: PlacedChange, revisions: Iterable[Revision]) -> None:
         """Record that a finding explains what these revisions refuse of a pair."""
         self._answered.setdefault(placed.pair, set()).update(revisions)
+
+    def _record_finding(self, placed: PlacedChange, reach: Reach) -> Sequence[Revision]:
+        """Record what a finding explains, and return the revisions that refuse something because of it."""
+        witness = reach.witness.refused_by if reach.witness is not None else None
+        refusing = tuple(dict.fromkeys((*reach.refuses, *((witness,) if witness is not None else ()))))
+        self._answer(placed, (*refusing, *reach.doubtful))
+        return refusing
 
     def _find_tolerant(self, change: Change, messages: MessagePair) -> tuple[Revision, ...]:
         """The revision that refuses the values of a change although this breaks nothing; empty if there is none.
@@ -313,12 +317,6 @@ class Content:
                 doubtful[receiver] = relation.reason
         doubt = next(iter(doubtful.values()), "")
         return replace(change, refused=tuple(refused_texts), doubtful=tuple(doubtful), detail=doubt)
-
-
-def _list_refusing(reach: Reach) -> tuple[Revision, ...]:
-    """The revisions that refuse something because of a finding."""
-    witness = reach.witness.refused_by if reach.witness is not None else None
-    return tuple(dict.fromkeys((*reach.refuses, *((witness,) if witness is not None else ()))))
 
 
 def _make_unexplained(change: Change, sender: Revision) -> LimitChange:

@@ -59,8 +59,12 @@ class Context:
         self.new = new
         self.validator = WitnessValidator(old, new, self.allowance, formats=formats)
         self.acceptance = Acceptance(old, new, self.allowance, formats=formats)
-        self.walk = Walk(old, new, self.rewritten, self.acceptance.find_form)
+        self.walk = self.make_walk()
         self.routes = [*list_routes(old, new)]
+
+    def make_walk(self) -> Walk:
+        """A walk over pairs of types, in which nothing was visited yet."""
+        return Walk(self.old, self.new, self.rewritten, self.acceptance.find_form)
 
     @cached_property
     def methods(self) -> Sequence[tuple[ir.Method, ir.Method]]:

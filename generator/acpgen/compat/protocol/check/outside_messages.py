@@ -8,7 +8,6 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces
-from acpgen.compat.diff.definitions import Walk
 from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import Answer, Coverage, Inclusion, NotCompared, Reach, Revision, get_opposite
 from acpgen.compat.protocol.check.context import Context
@@ -107,9 +106,7 @@ def _is_settled(context: Context, pair: Pair) -> bool:
 
 def _is_claimed(context: Context, pair: Pair) -> bool:
     """Whether a member is declared on only one side of a pair: this is reported in each message that contains the pair."""
-    walk = Walk(
-        context.old, context.new, context.rewritten, context.acceptance.find_form
-    )  # what is reported is of the other one
+    walk = context.make_walk()  # what is reported is of the other one
     walk.visit(pair)
     return any(placed.change.kind == "field" for placed in walk.list_wire_changes(pair))
 
