@@ -21,7 +21,7 @@ _SAYS_OMISSION: Final = re.compile(r"\b(?:omi(?:ssion|t|ts|tted|tting)|absen(?:t
 UNKNOWN: Final = {
     "open": "An unknown {} is valid. Receivers keep it whole and hand it on unchanged; a name that begins with `_` is an extension "
     "of some implementation, any other belongs to a later version of the protocol.",
-    "tolerated": "The schema has_message no other {}, and senders send none. Receivers keep an unknown one whole instead of refusing the "
+    "tolerated": "The schema has no other {}, and senders send none. Receivers keep an unknown one whole instead of refusing the "
     "message.",
     "closed": "An unknown {} makes the message invalid, and receivers refuse it: what it means decides what happens next.",
 }
