@@ -132,7 +132,7 @@ def _list_watched(files: Sequence[str | Path], ref: Sequence[str] | None, *, is_
     paths = [Path(file) for file in files if os.path.exists(file)]
     if is_project:
         project = config.find(find_current_folder())
-        paths = [project.file, project.root / project.schema, *project.profile_files]
+        paths = [project.file, project.schema_folder, *project.profile_files]
     paths += [Path(file) for file in read_references(ref).values() if os.fspath(file) not in DRAFTS]
     return [*paths, resources.locate_templates(), embedded.locate_monitor()]
 

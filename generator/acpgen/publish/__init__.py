@@ -30,7 +30,7 @@ from acpgen.publish import monitor as monitoring
 from acpgen.publish.memory import FORGETFUL, Memory
 from acpgen.publish.page_requirements import group_requirements
 from acpgen.publish.pages import Entry, Page, arrange_navigation, map_texts
-from acpgen.publish.requirement_table import Table
+from acpgen.publish.requirement_table import Table, parse_table
 from acpgen.publish.validation_page import make_scripts
 from acpgen.publish.versions import Version, find_extended, find_page_paths, find_successions
 from acpgen.targets import docs
@@ -72,9 +72,6 @@ def make_pages(
     run from `cache`. Raises `Faults`.
     """
     from acpgen.publish.release_verdicts import read_histories
-    from acpgen.targets.docs.templates import use_compiled
-
-    use_compiled(cache)
 
     def compute_once(kind: str, make: Callable[..., T], *inputs: object, may_lag: bool = True, **options: object) -> T:
         call = partial(make, *inputs, **options)
@@ -176,7 +173,7 @@ def make_pages(
 def _read_table(requirements_text: str, root: str) -> Table | None:
     """The requirements of the project; `None` if it has no table of them. Raises `Faults`."""
     value = json.loads(requirements_text)
-    return None if value is None else requirements.parse_table(value, f"{root}/requirements.json".lstrip("/"))
+    return None if value is None else parse_table(value, f"{root}/requirements.json".lstrip("/"))
 
 
 def _build_content(version: Version, history: History | None, table: Table | None, origins: Origins) -> VersionDocs:
