@@ -73,7 +73,7 @@ def generate(
     """
     from acpgen.commands import project
 
-    target_list = [name for value in target or () for name in value.split(",") if name]
+    target_list = split_targets(target)
     if watch and (check or strict_coverage):
         raise typer.BadParameter(f"{'--check' if check else '--strict-coverage'} and --watch exclude each other.")
     if schema is None:
@@ -122,6 +122,11 @@ def generate(
     outcome = run_outputs(plan_work(), check=check)
     if (check and outcome.is_drift) or (strict_coverage and not outcome.is_covered):
         raise typer.Exit(1)
+
+
+def split_targets(values: Sequence[str] | None) -> list[str]:
+    """The targets that `--target` names, each once: one in each value, or several with commas between them."""
+    return list(dict.fromkeys(name for value in values or () for name in value.split(",") if name))
 
 
 def _list_watched(files: Sequence[str | Path], ref: Sequence[str] | None, *, is_project: bool) -> list[Path]:
