@@ -735,15 +735,17 @@ def test_what_is_deprecated_is_marked_and_names_that_patterns_admit_are_told(tmp
         "patternProperties": {"^x-": {}},
         "additionalProperties": False,
     }
+    put = {"properties": {"thing": {"$ref": "#/$defs/Thing"}}, "x-method": "thing/put", "x-side": "agent"}
     former = {"type": "object", "deprecated": True}
-    (tmp_path / "schema.json").write_text(json.dumps({"$defs": {"Thing": thing, "Former": former}}))
+    (tmp_path / "schema.json").write_text(
+        json.dumps({"$defs": {"Thing": thing, "Former": former, "PutNotification": put}})
+    )
     version = publish.Version(*understand(load(tmp_path, name="p/v1")), Settings(prefix="p/v1"))
     made = publish.map_texts(publish.make_pages([version], for_site=True))
     page = made["p/v1/types/Thing.md"]
     assert "`old` **deprecated** |" in page and "`new` |" in page
-    assert (
-        "Other fields are allowed where their names match <code>^x-</code>. Any other makes the object invalid." in page
-    )
+    told = "Other fields are allowed where their names match <code>^x-</code>. Any other makes the object invalid."
+    assert told in page and told in made["p/v1/methods/thing_put.md"]
     assert "receivers keep them" not in page
     assert "**deprecated**" in made["p/v1/types/Former.md"] and page.count("**deprecated**") == 1
 

@@ -59,27 +59,29 @@ def write_pages(versions: Sequence[Version], requirements: Requirements, *, for_
     )
     group = ("Rules", "Monitor rules")
     pages = [Page(PAGE, text, (*group, "All rules"), about="The rules of the monitor")]
-    for page, (subject, rules_) in subjects.items() if for_site else ():
+    for page, (title, about, rules_) in subjects.items() if for_site else ():
         text = lay_out(
             "monitor-of",
             path=page,
-            subject=subject,
+            title=title,
+            about=about,
             rules=[(rule, find_protocols(rule, monitored_versions)) for rule in rules_],
             requirements=requirements,
             examples=read_data(resources.MONITOR_EXAMPLES),
             home=PAGE,
         )
-        pages.append(Page(page, text, (*group, subject.partition(": ")[0])))
+        pages.append(Page(page, text, (*group, title)))
     return pages
 
 
-def _group_by_subject() -> Mapping[str, tuple[str, Sequence[Rule]]]:
-    """The description and the rules of each subject, by its page."""
-    groups: dict[str, tuple[str, list[Rule]]] = {}
+def _group_by_subject() -> Mapping[str, tuple[str, str, Sequence[Rule]]]:
+    """The title, the description and the rules of each subject, by its page."""
+    groups: dict[str, tuple[str, str, list[Rule]]] = {}
     for rule in embedded.monitor.RULES.values():
         doc = (getdoc(sys.modules[rule.check.__module__]) or "").partition("\n\n")[0]
-        subject = " ".join(doc.split())
-        groups.setdefault(find_page(rule), (subject, []))[1].append(rule)
+        title, _, about = " ".join(doc.split()).partition(": ")
+        about = f"{about[:1].upper()}{about[1:]}{'' if about.endswith('.') else '.'}" if about else ""
+        groups.setdefault(find_page(rule), (title, about, []))[2].append(rule)
     return groups
 
 

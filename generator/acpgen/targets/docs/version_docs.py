@@ -322,11 +322,6 @@ class VersionDocs:
     def link_conversation(self, scenario: Scenario, linker: Linker, anchor: str = "") -> Markdown:
         return linker.link(write_prose(scenario.title), self.paths.conversations[scenario.name], anchor)
 
-    def list_patterns(self, name: str) -> tuple[str, ...]:
-        """The name patterns of an object's further fields, if it admits no others."""
-        schema = self.bundle.definitions.get(name, {})
-        return tuple(schema.get("patternProperties", ())) if schema.get("additionalProperties") is False else ()
-
     def name_handler(self, method: ir.Method) -> str:
         return "either side" if method.side in ir.EITHER else f"the {method.side}"
 
