@@ -184,7 +184,7 @@ def test_a_version_that_extends_another_one_has_pages_for_what_differs(tmp_path:
     assert "[`Part`](../types/Part.md)" in ask and "[`AskRequest`](../../../v1/types/AskRequest.md)" in ask
     assert "Compared with p/v1" in pages["p/next/v1/types/Part.md"]
     assert "- Methods: [`ask`](methods/ask.md), [`hint`](methods/hint.md)." in pages["p/next/v1/index.md"]
-    titles = str(publish.arrange_navigation(publish.make_pages(site.read_versions(found), for_site=True)))
+    titles = str(site.make_docs(found, site.read_inputs(found)).navigation)
     assert "p/next/v1/types/Part.md" in titles and "p/next/v1/types/Same.md" not in titles
     assert not [path for path in in_repository(found) if "next" in path]
 

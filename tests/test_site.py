@@ -27,6 +27,7 @@ import jsonschema_rs
 import pytest
 from msgspec.structs import replace
 
+import published
 import tiers
 from acpgen import cli, config, publish
 from acpgen.errors import Faults
@@ -276,7 +277,7 @@ def test_each_schema_is_downloaded_with_its_size_and_checksum_and_the_strict_one
             line.split("  ") for line in page.partition("```text\n")[2].partition("```")[0].splitlines()
         )
     }
-    assert len(offered) == 3 * len(site.read_versions(project())) and told.keys() == {saved for _, saved, _ in offered}
+    assert len(offered) == 3 * len(published.all_versions()) and told.keys() == {saved for _, saved, _ in offered}
     for path, saved, size in offered:
         content = (built / path).read_bytes()
         assert hashlib.sha256(content).hexdigest() == told[saved], path
@@ -440,7 +441,7 @@ def test_what_refuses_a_site_is_told_before_the_work(tmp_path: Path, monkeypatch
 
 def test_a_project_without_docs_is_a_fault() -> None:
     with pytest.raises(Faults, match="no output has the target docs"):
-        site.read_versions(config.Config(ROOT))
+        site.read_inputs(config.Config(ROOT))
 
 
 def test_the_site_is_served_on_the_loopback_interface_alone(tmp_path: Path) -> None:

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-RULES: Final = "compatibility.md"
 _BETWEEN: Final = "Between versions"
 
 
@@ -119,7 +118,7 @@ def make_pages(
     if faults:
         raise Faults(faults)
     for name, path in changelogs.items():
-        subject = (name, past[name], material.releases[name].about, path, RULES, of_name.get(name), where.get(name))
+        subject = (name, past[name], material.releases[name].about, path, of_name.get(name), where.get(name))
         text = compute_once(f"changelog {name}", changelog.write_page, *subject, has_own=for_site)
         place, about = (_BETWEEN, f"{name}: changelog"), f"Changelog of {name}"
         pages.append(Page(path, text, (name, "Changelog")) if name in of_name else Page(path, text, place, about))
@@ -218,7 +217,7 @@ def _write_rules(*, for_site: bool) -> list[Page]:
 
     group = ("Rules", "Compatibility rules")
     about = "How versions are compared: the compatibility rules"
-    every = Page(RULES, catalogue.as_markdown(linked=for_site), (*group, "All rules"), about=about)
+    every = Page(catalogue.INDEX, catalogue.as_markdown(linked=for_site), (*group, "All rules"), about=about)
     text = lay_out("dialect", keywords=read_keywords(), expect=describe_expected_value)
     dialect = Page("dialect.md", text, ("Rules", "Keywords of the dialect"), about="What acpgen adds to JSON Schema")
     lint = Page(lint_rules.PAGE, lint_rules.write_page(), ("Rules", "Lint rules"), about="The rules of lint")

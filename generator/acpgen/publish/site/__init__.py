@@ -87,11 +87,6 @@ def build(
     return change
 
 
-def read_versions(config: Config) -> list[Version]:
-    """Read every protocol whose docs are in an output of the project. Raises `Faults`."""
-    return _understand_versions(config, _read_sources(config))
-
-
 def read_inputs(config: Config) -> Inputs:
     """Read the input files of a project's site. Raises `Faults`."""
     sources = _read_sources(config)
