@@ -19,6 +19,7 @@ from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.ir import JSON
 from acpgen.publish import site
 from acpgen.publish.memory import FORGETFUL, Memory
+from acpgen.publish.site import site_files
 
 KEY = "ab" * 32
 OTHER = "ab" + "cd" * 31
@@ -271,7 +272,7 @@ def test_a_site_of_what_is_remembered_is_the_site_made_anew(tmp_path: Path, file
     """To Python 1, 1.0 and true are equal, and to a page they are not."""
     memory = Memory()
 
-    def docs(memory: Memory) -> site.Docs:
+    def docs(memory: Memory) -> site_files.Docs:
         found = config.find(tmp_path)
         return site.make_docs(found, site.read_inputs(found), memory)
 
@@ -304,6 +305,6 @@ def test_an_edit_by_hand_makes_no_pages_again_that_hold_none_of_it(
     monkeypatch.setattr("acpgen.publish.schemas.write_pages", fail)
     monkeypatch.setattr("acpgen.publish.validation_page.write_page", fail)
     monkeypatch.setattr("acpgen.publish.lint_rules.write_page", fail)
-    monkeypatch.setattr("acpgen.publish.requirements.parse_table", fail)
+    monkeypatch.setattr("acpgen.publish.parse_table", fail)
     monkeypatch.setattr("acpgen.publish.version_comparison.write_page", fail)
     assert "Edited." in site.make_docs(found, site.read_inputs(found), memory).documents["more.md"]

@@ -19,7 +19,6 @@ import pytest
 import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from jinja2 import Environment
 from markdown_it import MarkdownIt
 
 from acpgen import config, ir, publish
@@ -27,7 +26,6 @@ from acpgen.bundle.bundle import Bundle
 from acpgen.diagnostics import markup
 from acpgen.diagnostics.markup import write_code, write_message, write_prose
 from acpgen.errors import Faults, make_visible
-from acpgen.files.cache import Cache
 from acpgen.input.load import load
 from acpgen.meaning.understanding import understand
 from acpgen.publish import reference, requirement_table, site
@@ -737,15 +735,17 @@ def test_what_is_deprecated_is_marked_and_names_that_patterns_admit_are_told(tmp
         "patternProperties": {"^x-": {}},
         "additionalProperties": False,
     }
+    put = {"properties": {"thing": {"$ref": "#/$defs/Thing"}}, "x-method": "thing/put", "x-side": "agent"}
     former = {"type": "object", "deprecated": True}
-    (tmp_path / "schema.json").write_text(json.dumps({"$defs": {"Thing": thing, "Former": former}}))
+    (tmp_path / "schema.json").write_text(
+        json.dumps({"$defs": {"Thing": thing, "Former": former, "PutNotification": put}})
+    )
     version = publish.Version(*understand(load(tmp_path, name="p/v1")), Settings(prefix="p/v1"))
     made = publish.map_texts(publish.make_pages([version], for_site=True))
     page = made["p/v1/types/Thing.md"]
     assert "`old` **deprecated** |" in page and "`new` |" in page
-    assert (
-        "Other fields are allowed where their names match <code>^x-</code>. Any other makes the object invalid." in page
-    )
+    told = "Other fields are allowed where their names match <code>^x-</code>. Any other makes the object invalid."
+    assert told in page and told in made["p/v1/methods/thing_put.md"]
     assert "receivers keep them" not in page
     assert "**deprecated**" in made["p/v1/types/Former.md"] and page.count("**deprecated**") == 1
 
@@ -1057,23 +1057,8 @@ def test_the_workflow_that_publishes_the_site_is_one_that_a_release_calls() -> N
 
 def test_the_area_of_a_file_that_names_the_whole_protocol_is_the_base_protocol() -> None:
     """The file with the root says what the protocol is called; a page with one area of many is not about all of it."""
-    found = understand(load(ROOT / "schema" / "acp" / "v1", name="acp/v1"))[1]
-    assert found.schema["title"] == found.files["jsonrpc.json"][0] == "Agent Client Protocol"
-    assert docs.name_area(found, "jsonrpc") == "Base protocol"
-    assert docs.name_area(found, "session") == "Sessions"
-
-
-def test_templates_that_an_earlier_run_compiled_are_not_compiled_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def load_home() -> None:
-        templates.make_environment.cache_clear()
-        templates.use_compiled(Cache(tmp_path))
-        templates.make_environment().get_template("home.md.jinja2")
-
-    try:
-        load_home()
-        monkeypatch.setattr(Environment, "compile", lambda *_, **__: pytest.fail("compiled again"))
-        load_home()
-    finally:
-        templates.make_environment.cache_clear()
+    protocol, bundle = understand(load(ROOT / "schema" / "acp" / "v1", name="acp/v1"))
+    assert bundle.schema["title"] == bundle.files["jsonrpc.json"][0] == "Agent Client Protocol"
+    built = docs.build(protocol, bundle, Settings())
+    assert built.describe_area("jsonrpc")[0] == "Base protocol"
+    assert built.describe_area("session")[0] == "Sessions"

@@ -149,6 +149,23 @@ def test_a_profile_of_ones_own_becomes_a_file_of_the_project(here: Path, monkeyp
     assert acpgen("generate", "--check").exit_code == 0
 
 
+def test_a_protocol_without_json_rpc_becomes_a_project_without_bindings(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profile = (resources.locate_profiles() / "acp.toml").read_text("utf-8").replace("\n", '\nenvelope = "dap"\n', 1)
+    (here / "mine.toml").write_text(profile, "utf-8")
+    (here / "v1.json").write_text(schema(**{"$defs": {"CallRequest": CALL}}), "utf-8")
+    given = "init", "project", "acme/v1=v1.json", "--methods", "mine.toml"
+    made = acpgen(*given)
+    assert made.exit_code == 2 and "Leave the target 'python' out" in made.output
+    made = acpgen(*given, "--target", "docs,ir", "--target", "docs")
+    assert made.exit_code == 0, made.output
+    monkeypatch.chdir(here / "project")
+    assert {output.target for output in config.find(Path.cwd()).outputs.values()} == {"docs", "ir"}
+    assert "Python package" not in Path("README.md").read_text("utf-8")
+    assert acpgen("generate", "--check").exit_code == 0
+
+
 def test_two_addresses_that_would_be_one_file_are_refused(here: Path) -> None:
     (here / "common.json").write_text("{}", "utf-8")
     (here / "v1.json").write_text(schema(**{"$defs": {"A": {"type": "object"}}}), "utf-8")
@@ -167,6 +184,7 @@ def test_two_addresses_that_would_be_one_file_are_refused(here: Path) -> None:
         (["acme/v-1=good.json", "acme/v_1=good.json"], "both would be the package acme.v_1"),
         (["acme/v1=clash.json"], "clash.json"),
         (["good.json"], "must be PROTOCOL=PATH"),
+        (["acme/v1=good.json", "--target", "pyton"], "Did you mean 'python'?"),
         (["../x=good.json"], "must be PROTOCOL=PATH"),
     ],
 )

@@ -477,7 +477,7 @@ def shown(case: Case) -> dict[str, str]:
 def test_the_page_of_the_rules_shows_a_change_for_each(request: pytest.FixtureRequest, whole: bool) -> None:
     first = {rule: next(case for case in CASES if case.rule == rule) for rule in map(name_rule, RULES)}
     if not whole and not request.config.getoption("rewrite_goldens"):
-        known = json.loads(resources.locate_lint_examples().read_text("utf-8"))
+        known = json.loads(resources.LINT_EXAMPLES.read_text("utf-8"))
         assert list(known) == list(first)
         for rule in tiers.draw(first, 2):
             assert shown(first[rule]) == known[rule]
@@ -486,8 +486,8 @@ def test_the_page_of_the_rules_shows_a_change_for_each(request: pytest.FixtureRe
     text = json.dumps(made, indent=1, ensure_ascii=False) + "\n"
     if request.config.getoption("rewrite_goldens"):
         assert not os.environ.get("CI"), "goldens are rewritten by people, and read before they are committed"
-        resources.locate_lint_examples().write_text(text, "utf-8")
-    assert resources.locate_lint_examples().read_text("utf-8") == text
+        resources.LINT_EXAMPLES.write_text(text, "utf-8")
+    assert resources.LINT_EXAMPLES.read_text("utf-8") == text
 
 
 def lines_of(finding: Finding) -> list[str]:

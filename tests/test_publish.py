@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from acp_monitor.requirements import list_requirements
-from acpgen import cli, config, ir, publish
+from acpgen import cli, config, embedded, ir, publish
 from acpgen.commands import build, project
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import SEVERITIES
@@ -21,7 +21,7 @@ from acpgen.config import docs_inputs
 from acpgen.errors import Faults
 from acpgen.input.load import load
 from acpgen.meaning.understanding import understand
-from acpgen.publish import changelog, divergences, monitor, site
+from acpgen.publish import changelog, divergences, monitor, requirement_table, site
 from acpgen.publish.first_releases import UNRELEASED, find_availability
 from acpgen.publish.pages import arrange_navigation
 from acpgen.publish.release_verdicts import FEW, History, read_histories
@@ -184,7 +184,7 @@ def test_a_version_that_extends_another_one_has_pages_for_what_differs(tmp_path:
     assert "[`Part`](../types/Part.md)" in ask and "[`AskRequest`](../../../v1/types/AskRequest.md)" in ask
     assert "Compared with p/v1" in pages["p/next/v1/types/Part.md"]
     assert "- Methods: [`ask`](methods/ask.md), [`hint`](methods/hint.md)." in pages["p/next/v1/index.md"]
-    titles = str(publish.arrange_navigation(publish.make_pages(site.read_versions(found), for_site=True)))
+    titles = str(site.make_docs(found, site.read_inputs(found)).navigation)
     assert "p/next/v1/types/Part.md" in titles and "p/next/v1/types/Same.md" not in titles
     assert not [path for path in in_repository(found) if "next" in path]
 
@@ -655,8 +655,8 @@ def test_changelogs_stay_small() -> None:
 
 
 def test_the_pages_of_the_monitor_are_the_list_of_its_rules() -> None:
-    pages, rules = monitor.map_pages(), monitor.read_rules()
-    known = publish.requirements.map_addresses(publish.requirements.parse_table(docs_material().requirements, ""))
+    pages, rules = monitor.map_pages(), embedded.monitor.RULES
+    known = publish.requirements.map_addresses(requirement_table.parse_table(docs_material().requirements, ""))
     told: dict[str, str] = {}
     for path in dict.fromkeys(pages.values()):
         found = dict(re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", files()[path], re.MULTILINE | re.DOTALL))
@@ -688,7 +688,7 @@ def test_each_subject_of_the_monitor_is_introduced_by_whole_sentences() -> None:
 
 
 def test_a_rule_names_the_protocols_in_which_it_can_be_broken() -> None:
-    spoken = {rule: set(monitor.find_protocols(found, versions())) for rule, found in monitor.read_rules().items()}
+    spoken = {rule: set(monitor.find_protocols(found, versions())) for rule, found in embedded.monitor.RULES.items()}
     assert spoken["mode-not-offered"] == {"acp/v1"} and spoken["marker-without-meaning"] == {"acp/v2"}
     assert spoken["root-with-traversal"] == {"mcp/2025-06-18"} and spoken["not-json"] == set(PROTOCOLS)
     for case in (*CASES, *MCP_CASES):

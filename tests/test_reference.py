@@ -11,7 +11,8 @@ import pytest
 from acpgen import config
 from acpgen.errors import Faults
 from acpgen.publish import reference
-from acpgen.publish.reference import Library, PythonSource, link_imports, parse_modules, read_sources
+from acpgen.publish.pages import Page
+from acpgen.publish.reference import Library, PythonSource, add_links, parse_modules, read_sources
 
 ROOT = Path(__file__).parents[1]
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -107,11 +108,11 @@ def test_no_docstring_becomes_markup_or_ends_a_block_of_code() -> None:
 
 def test_a_page_by_hand_links_to_what_its_python_imports() -> None:
     text = "# A\n\n```python\nfrom sea.tide import Tide, Coast\nfrom sea import shore\nimport json\n```\n\n    from sea.tide import wave\n"
-    found = link_imports(library(), text, "guides/a.md")
-    assert found is not None
+    found = add_links(library(), Page("guides/a.md", text)).text.removeprefix(text)
     assert "[`Tide`](../api/sea.tide.md#Tide)" in found and "[`Coast`](../api/sea.shore.md#Shore)" in found
     assert "[`shore`](../api/sea.shore.md)" in found and "json" not in found and "wave" not in found
-    assert link_imports(library(), "# A\n\n```python\nimport json\n```\n", "a.md") is None
+    other = Page("a.md", "# A\n\n```python\nimport json\n```\n")
+    assert add_links(library(), other) == other
 
 
 def test_what_is_not_python_is_a_fault_with_its_line() -> None:

@@ -17,7 +17,7 @@ from acpgen.diagnostics.markup import make_identifier, write_prose
 from acpgen.errors import Faults
 from acpgen.publish import monitor, requirements
 from acpgen.publish.page_requirements import group_requirements
-from acpgen.publish.requirement_table import CHECKERS, PEERS, Requirement
+from acpgen.publish.requirement_table import CHECKERS, PEERS, Requirement, parse_table
 from acpgen.publish.versions import find_page_paths
 from acpgen.targets import docs
 from published import versions
@@ -83,14 +83,14 @@ def rules() -> Mapping[str, str]:
 def made(table: Any = WHOLE, monitored: Mapping[str, str] | None = None) -> Mapping[str, str]:
     known = rules() if monitored is None else monitored
     found = requirements.write_pages(
-        requirements.parse_table(table, FILE), versions(), find_page_paths(versions(), for_site=True), known
+        parse_table(table, FILE), versions(), find_page_paths(versions(), for_site=True), known
     )
     return {page.path: page.text for page in found}
 
 
 @cache
 def addresses() -> Mapping[int | str, str]:
-    return requirements.map_addresses(requirements.parse_table(WHOLE, FILE))
+    return requirements.map_addresses(parse_table(WHOLE, FILE))
 
 
 def faults(table: Any) -> list[str]:
@@ -108,7 +108,7 @@ def section(pages: Mapping[str, str], rule: Requirement, known: Mapping[int | st
 
 def test_every_requirement_is_found_by_its_words_with_all_that_checks_it() -> None:
     pages = made()
-    for rule in requirements.parse_table(WHOLE, FILE).rules:
+    for rule in parse_table(WHOLE, FILE).rules:
         text = section(pages, rule, addresses())
         assert f"\n#### {write_prose(rule.says)}\n" in text
         words = re.findall(r"[a-z0-9]+", rule.says.lower())
@@ -130,7 +130,7 @@ def test_every_requirement_is_found_by_its_words_with_all_that_checks_it() -> No
 
 def test_what_nothing_checks_says_so_and_what_only_keeps_is_not_called_a_check() -> None:
     pages = made()
-    for rule in requirements.parse_table(WHOLE, FILE).rules:
+    for rule in parse_table(WHOLE, FILE).rules:
         text = section(pages, rule, addresses())
         said = write_prose(rule.documentation or "")
         assert (f". **Not checked.** {said}\n" in text) == (not rule.checkers)
@@ -156,7 +156,7 @@ def test_documents_of_one_area_share_a_page_and_no_two_areas_do() -> None:
 
 
 def test_in_a_repository_no_test_is_named() -> None:
-    table, where = requirements.parse_table(SMALL, FILE), find_page_paths(versions(), for_site=False)
+    table, where = parse_table(SMALL, FILE), find_page_paths(versions(), for_site=False)
     (page,) = (
         p.text for p in requirements.write_pages(table, versions(), where, rules(), for_site=False) if "/" in p.path
     )
@@ -180,7 +180,7 @@ def test_links_lead_to_pages_and_anchors_that_are_made() -> None:
 
 
 def test_pages_of_methods_and_types_tell_the_requirements_about_them() -> None:
-    table = requirements.parse_table(WHOLE, FILE)
+    table = parse_table(WHOLE, FILE)
     for version in versions():
         notes = group_requirements(table, version)
         content = docs.build(version.protocol, version.bundle, version.settings, requirements=notes)
@@ -208,7 +208,7 @@ def test_pages_of_methods_and_types_tell_the_requirements_about_them() -> None:
 
 
 def test_a_rule_that_names_a_code_stands_beside_it_among_the_errors_of_its_methods() -> None:
-    table = requirements.parse_table(WHOLE, FILE)
+    table = parse_table(WHOLE, FILE)
     version = versions()[1]
     notes = group_requirements(table, version)
     content = docs.build(version.protocol, version.bundle, version.settings, requirements=notes)
@@ -227,7 +227,7 @@ def test_a_rule_that_names_a_code_stands_beside_it_among_the_errors_of_its_metho
 
 def test_the_summary_counts_what_is_checked_by_area_and_by_checker() -> None:
     page = made()[requirements.PAGE]
-    table = requirements.parse_table(WHOLE, FILE)
+    table = parse_table(WHOLE, FILE)
     for key, title in CHECKERS.items():
         count = sum(key in rule.checkers for rule in table.rules)
         alone = sum(rule.checkers == (key,) for rule in table.rules)
@@ -243,7 +243,7 @@ def test_the_summary_counts_what_is_checked_by_area_and_by_checker() -> None:
 
 
 def test_a_small_table_makes_a_small_page() -> None:
-    table = requirements.parse_table(SMALL, FILE)
+    table = parse_table(SMALL, FILE)
     pages, rules, known = made(SMALL), table.rules, requirements.map_addresses(table)
     text = section(pages, rules[0], known)
     assert known[rules[0].id] == "requirements/tides.md#req-a-b-is-no-markup"

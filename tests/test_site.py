@@ -27,13 +27,14 @@ import jsonschema_rs
 import pytest
 from msgspec.structs import replace
 
+import published
 import tiers
 from acpgen import cli, config, publish
 from acpgen.errors import Faults
 from acpgen.files.cache import Cache, Code
 from acpgen.publish import site
 from acpgen.publish.faults import SITE_NOT_BUILT
-from acpgen.publish.site import generator, http_server, live, search_index
+from acpgen.publish.site import generator, http_server, live, search_index, site_files
 from browsing import ROOT, SCHEMES, SCREENSHOTS, Window, project
 
 PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
@@ -249,7 +250,7 @@ def head_of(page: str) -> dict[str, str]:
 
 def test_a_site_with_an_address_says_on_each_page_where_it_stands_and_lists_all_pages(installed: None) -> None:
     address = config.SiteSettings("https://example.com/docs/", "https://example.com/edit/main/")
-    files = site.make_files(site.Docs(SMALL, NAVIGATION, {"other.md": "schema/a b.json"}), address)
+    files = site.make_files(site_files.Docs(SMALL, NAVIGATION, {"other.md": "schema/a b.json"}), address)
     head = head_of(files["other.html"])
     assert head["canonical"] == head["og:url"] == "https://example.com/docs/other.html"
     assert head["description"] == head["og:description"]
@@ -276,7 +277,7 @@ def test_each_schema_is_downloaded_with_its_size_and_checksum_and_the_strict_one
             line.split("  ") for line in page.partition("```text\n")[2].partition("```")[0].splitlines()
         )
     }
-    assert len(offered) == 3 * len(site.read_versions(project())) and told.keys() == {saved for _, saved, _ in offered}
+    assert len(offered) == 3 * len(published.all_versions()) and told.keys() == {saved for _, saved, _ in offered}
     for path, saved, size in offered:
         content = (built / path).read_bytes()
         assert hashlib.sha256(content).hexdigest() == told[saved], path
@@ -345,7 +346,7 @@ def test_the_title_of_a_page_says_what_it_is_about(built: Path, path: str, title
 def test_a_build_without_a_change_makes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
 
-    def files(docs: site.Docs, *_: Any) -> dict[str, str]:
+    def files(docs: site_files.Docs, *_: Any) -> dict[str, str]:
         made.append("")
         return {"index.html": docs.documents["index.md"]}
 
@@ -370,7 +371,7 @@ def test_a_build_without_a_change_makes_nothing(tmp_path: Path, monkeypatch: pyt
 
 def test_a_page_that_leads_nowhere_stops_the_build(installed: None) -> None:
     with pytest.raises(Faults) as caught:
-        site.make_files(site.Docs({"index.md": "# Home\n\n[gone](gone.md)\n"}, [("Home", "index.md")]))
+        site.make_files(site_files.Docs({"index.md": "# Home\n\n[gone](gone.md)\n"}, [("Home", "index.md")]))
     (fault,) = caught.value.faults
     assert fault.kind == SITE_NOT_BUILT and "gone.md" in str(fault)
 
@@ -378,7 +379,7 @@ def test_a_page_that_leads_nowhere_stops_the_build(installed: None) -> None:
 def test_a_page_that_is_too_large_stops_the_build(installed: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(site, "LARGEST_PAGE", 50_000)
     with pytest.raises(Faults, match="bytes, and the limit is 50000"):
-        site.make_files(site.Docs({"index.md": "# Home\n\n" + "word " * 12_500}, [("Home", "index.md")]))
+        site.make_files(site_files.Docs({"index.md": "# Home\n\n" + "word " * 12_500}, [("Home", "index.md")]))
 
 
 def test_another_version_of_the_site_generator_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -387,7 +388,7 @@ def test_another_version_of_the_site_generator_is_a_fault(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(generator, "version", other)
     with pytest.raises(Faults, match=r"and 99\.0 is installed.*pip install 'acpgen\[docs\]'"):
-        site.make_files(site.Docs({}, []))
+        site.make_files(site_files.Docs({}, []))
 
 
 @pytest.mark.parametrize(
@@ -440,7 +441,7 @@ def test_what_refuses_a_site_is_told_before_the_work(tmp_path: Path, monkeypatch
 
 def test_a_project_without_docs_is_a_fault() -> None:
     with pytest.raises(Faults, match="no output has the target docs"):
-        site.read_versions(config.Config(ROOT))
+        site.read_inputs(config.Config(ROOT))
 
 
 def test_the_site_is_served_on_the_loopback_interface_alone(tmp_path: Path) -> None:
@@ -563,7 +564,9 @@ def test_the_site_generator_keeps_running_and_makes_only_what_differs(installed:
 
         def show(documents: dict[str, str], *names: str) -> int:
             entries: list[publish.Entry] = [(name, name) for name in names]
-            return shown.show(site.Docs(documents, entries).lay_out(config.SiteSettings(), is_draft=True), documents)
+            return shown.show(
+                site_files.Docs(documents, entries).lay_out(config.SiteSettings(), is_draft=True), documents
+            )
 
         two = {"a.md": "# A\n\nfirst\n", "index.md": "# Home\n\nhome { data-search-exclude }\n"}
         show(two, *two)
@@ -591,7 +594,9 @@ def test_only_a_site_that_is_built_describes_its_pages_by_what_they_say() -> Non
     """The site generator makes every page again when one description differs, so what is served does not describe them."""
 
     def above(said: str, *, is_draft: bool) -> str:
-        made = site.Docs({"index.md": f"# Home\n\n{said}\n"}, []).lay_out(config.SiteSettings(), is_draft=is_draft)
+        made = site_files.Docs({"index.md": f"# Home\n\n{said}\n"}, []).lay_out(
+            config.SiteSettings(), is_draft=is_draft
+        )
         return made["docs/index.md"].partition("# Home")[0]
 
     assert above("It ebbs.", is_draft=True) == above("It flows.", is_draft=True) != above("It flows.", is_draft=False)
@@ -701,7 +706,7 @@ def test_a_site_with_an_address_is_served_at_the_root(tmp_path: Path, monkeypatc
     """Its page for what is missing holds addresses from the root: with the path of the published site they would lead nowhere."""
     asked: list[config.SiteSettings] = []
 
-    def docs(found: config.Config, *_: Any) -> site.Docs:
+    def docs(found: config.Config, *_: Any) -> site_files.Docs:
         asked.append(found.site)
         raise Faults([SITE_NOT_BUILT(at="here", reason="it is enough", remedy="none")])
 

@@ -294,6 +294,23 @@ def test_no_variable_is_named_by_a_participle_alone() -> None:
     assert not names, "\n".join(names)
 
 
+NAMED: Final = frozenset({"validate_as"})
+"""Names of code that a sentence may give without quotes."""
+
+
+def test_no_sentence_has_the_name_of_a_function_in_place_of_a_word() -> None:
+    package = ROOT / "generator" / "acpgen"
+    found: list[str] = []
+    for path in sorted(package.rglob("*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+                words = re.findall(r"(?<= )[a-z]+(?:_[a-z]+)+(?=[ ,;.])", re.sub(r"`[^`]*`|\{[^}]*\}", "", node.value))
+                found += [f"{path.name}:{node.lineno}: {word}" for word in words if word not in NAMED]
+    assert not found, "\n".join(found)
+
+
 def test_the_list_is_held_against_all_texts() -> None:
     kinds = {where.split("#")[0].split("/")[0].split()[0] for where, _ in texts()}
     assert {"README.md", "schema", "templates", "acpgen", "compatibility"} <= kinds

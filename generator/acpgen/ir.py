@@ -26,6 +26,8 @@ NullMeaning: TypeAlias = Literal["clears", "omitted"]
 Side: TypeAlias = str
 """The name of a peer in the schema or a profile; `both` and `protocol` mean either peer."""
 
+EITHER: Final = ("both", "protocol")
+
 Envelope: TypeAlias = Literal["json-rpc", "json-rpc-unversioned", "dap"]
 """The message format: JSON-RPC 2.0, the same without the member `jsonrpc`, or the messages of the Debug Adapter Protocol."""
 

@@ -48,16 +48,11 @@ def locate_profiles() -> Path:
     return Path(__file__).with_name("profiles")
 
 
-def locate_lint_examples() -> Path:
-    """The file with an example for each rule of `acpgen lint`: a schema change that breaks it."""
-    return Path(__file__).with_name("publish") / "lint_examples.json"
+LINT_EXAMPLES: Final = Path(__file__).with_name("publish") / "lint_examples.json"
+"""For each rule of `acpgen lint`, a change of the project's schemas that breaks it, the place of the finding, and its message."""
 
+MONITOR_EXAMPLES: Final = Path(__file__).with_name("publish") / "monitor_examples.json"
+"""For each rule of the monitor, a message that breaks it, the message that it contradicts, if any, and the text of the report."""
 
-def locate_monitor_examples() -> Path:
-    """The file with an example for each rule of the monitor: a message that breaks it."""
-    return Path(__file__).with_name("publish") / "monitor_examples.json"
-
-
-def locate_rule_examples() -> Path:
-    """The file with the schema pairs shown on the pages of the compatibility rules; generated from the test cases."""
-    return Path(__file__).with_name("compat") / "rule_examples.json"
+RULE_EXAMPLES: Final = Path(__file__).with_name("compat") / "rule_examples.json"
+"""For each compatibility rule, a pair of schemas that breaks a peer and a pair that breaks none, with the findings of each."""

@@ -13,12 +13,14 @@ from typing import Any, TypeAlias, get_args
 import pytest
 from jsonschema_rs import validator_for
 
-from acpgen.compat.catalogue import PAGES, as_json, as_markdown, as_text, list_rules, read_examples, write_pages
+from acpgen.compat.catalogue import PAGES, as_json, as_markdown, as_text, list_rules, write_pages
 from acpgen.compat.changes import Kind
 from acpgen.compat.compare import compare, read_revision
 from acpgen.compat.findings import SEVERITIES, Finding, Report, Revision
 from acpgen.compat.rules import EFFECTS, RULES, Flow, Gate, RuleEffect, decide_severity
 from acpgen.compat.sources import open_input
+from acpgen.input.load import read_data
+from acpgen.resources import RULE_EXAMPLES
 from compat import rule_examples
 from compat.histories import SIDES, Pair, routed
 from compat.protocols import ROOT, validates
@@ -37,7 +39,7 @@ def cases() -> list[Path]:
 def examples_of_cases() -> dict[str, list[tuple[str, dict[str, Any]]]]:
     """The findings that pages show of each case, each with the rule of the page."""
     found: dict[str, list[tuple[str, dict[str, Any]]]] = {}
-    for rule, pairs in read_examples().items():
+    for rule, pairs in read_data(RULE_EXAMPLES).items():
         for pair in (pairs["bad"], pairs["good"]):
             if "finding" in pair:
                 found.setdefault(pair["case"], []).append((rule, pair["finding"]))
@@ -150,7 +152,7 @@ def test_the_pages_of_rules_show_pairs_from_the_cases(request: pytest.FixtureReq
             for key in ("message", "witness"):  # which the test of the case compares
                 pair.get("finding", {}).pop(key, None)
     assert shown == rule_examples.examples(), AGAIN
-    shown = read_examples()
+    shown = read_data(RULE_EXAMPLES)
     assert set(shown) == {entry.id for entry in list_rules()}
     for rule, pairs in shown.items():
         assert pairs["severities"], rule

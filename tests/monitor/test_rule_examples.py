@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import pytest
 
-from acpgen import embedded
+from acpgen import embedded, resources
 from acpgen.adopt import layout
-from acpgen.publish import monitor as page
+from acpgen.input.load import read_data
 from monitor.cases import CASES, MCP_CASES
 from monitor.scripts import Case, Said
 from monitor.test_rules import hear
@@ -55,4 +55,4 @@ def test_the_page_shows_of_each_rule_a_message_that_breaks_it(request: pytest.Fi
         assert not os.environ.get("CI"), "goldens are rewritten by people, and read before they are committed"
         FILE.write_text(text(), encoding="utf-8")
     assert FILE.read_text("utf-8") == text()
-    assert set(page.read_examples()) == set(embedded.monitor.RULES)
+    assert set(read_data(resources.MONITOR_EXAMPLES)) == set(embedded.monitor.RULES)

@@ -54,7 +54,7 @@ def adopt(
         raise typer.BadParameter("--keep-as and --dry-run exclude each other.")
     require_places([report])
     project = config.find(find_current_folder())
-    schema = project.root / project.schema
+    schema = project.schema_folder
     require_apart([report], [file, project.file, *schema.rglob("*")], at="--report")
     if keep_as is not None and into is not None and adopting.is_family(schema, into, project.protocols):
         adopting.save(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from acpgen.bundle.faults import UNUSED_NAME, report_unused_name
 from acpgen.commands.project import OutputFolder, Part, Work
-from acpgen.config import docs_inputs
+from acpgen.config import docs_inputs, protocols
 from acpgen.errors import Fault, Faults, drop_duplicates, suggest_name
 from acpgen.files import Change, Files, Tree, diff_lines, is_ours, replace_files, require_folder, write
 from acpgen.files.cache import NO_CACHE, Remarks, find_remarks, hash_all_code, keep_remarks, make_key, make_place_key
@@ -341,10 +341,8 @@ def read_docs_inputs(work: Work) -> dict[Path, docs_inputs.Files]:
 
 
 def _report_missing(at: str, source: Path, protocol: str) -> Fault:
-    schema = source.parents[protocol.count("/")]
-    folders = {path.parent.relative_to(schema).as_posix() for path in schema.rglob("*.json")} - {"."}
-    protocols = {folder for folder in folders if not docs_inputs.is_docs_input(f"{folder}/")}
-    hint = suggest_name(protocol, protocols) or f"Put its schema into {display_path(source)}/."
+    names = protocols.list_names_in(source.parents[protocol.count("/")])
+    hint = suggest_name(protocol, names) or f"Put its schema into {display_path(source)}/."
     return UNKNOWN_NAME(at=at, kind="protocol", name=protocol, hint=hint)
 
 

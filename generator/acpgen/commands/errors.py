@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from acpgen.commands import terminal
 from acpgen.commands.output import print_report
 from acpgen.commands.shared_options import restrict_to
 from acpgen.errors import FaultKind, Faults, suggest_name
@@ -31,8 +30,8 @@ def errors(
         2: There is no such error or format.
     """
     import json
-    from textwrap import fill
 
+    from acpgen.diagnostics.columns import wrap
     from acpgen.input.faults import UNKNOWN_NAME
 
     kinds = find_fault_kinds()
@@ -44,12 +43,8 @@ def errors(
         entries_json = [{"id": name, "error": message, "hint": hint} for name, (message, hint) in rows.items()]
         print_report(json.dumps({"errors": entries_json}, indent=2, ensure_ascii=False) + "\n")
         return
-    indent = " " * 4
-    entries = (
-        f"{name}\n{fill(f'{message} {hint}', terminal.WIDEST, initial_indent=indent, subsequent_indent=indent)}\n"
-        for name, (message, hint) in rows.items()
-    )
-    print_report("\n".join(entries))
+    entries = ("\n".join((name, *wrap(f"{message} {hint}", "    "))) for name, (message, hint) in rows.items())
+    print_report("\n\n".join(entries) + "\n")
 
 
 def find_fault_kinds() -> Mapping[str, FaultKind]:

@@ -73,7 +73,7 @@ def generate(
     """
     from acpgen.commands import project
 
-    target_list = [name for value in target or () for name in value.split(",") if name]
+    target_list = split_targets(target)
     if watch and (check or strict_coverage):
         raise typer.BadParameter(f"{'--check' if check else '--strict-coverage'} and --watch exclude each other.")
     if schema is None:
@@ -124,6 +124,11 @@ def generate(
         raise typer.Exit(1)
 
 
+def split_targets(values: Sequence[str] | None) -> list[str]:
+    """The targets that `--target` names, each once: one in each value, or several with commas between them."""
+    return list(dict.fromkeys(name for value in values or () for name in value.split(",") if name))
+
+
 def _list_watched(files: Sequence[str | Path], ref: Sequence[str] | None, *, is_project: bool) -> list[Path]:
     """The files and folders that are watched: those that are named, those of the project, and those of acpgen. Raises `Faults`."""
     from acpgen import config, embedded, resources
@@ -132,7 +137,7 @@ def _list_watched(files: Sequence[str | Path], ref: Sequence[str] | None, *, is_
     paths = [Path(file) for file in files if os.path.exists(file)]
     if is_project:
         project = config.find(find_current_folder())
-        paths = [project.file, project.root / project.schema, *project.profile_files]
+        paths = [project.file, project.schema_folder, *project.profile_files]
     paths += [Path(file) for file in read_references(ref).values() if os.fspath(file) not in DRAFTS]
     return [*paths, resources.locate_templates(), embedded.locate_monitor()]
 

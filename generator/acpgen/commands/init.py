@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from acpgen.commands import terminal
-from acpgen.commands.generate import run_outputs
-from acpgen.commands.shared_options import (
-    Methods,
-)
+from acpgen.commands.generate import run_outputs, split_targets
+from acpgen.commands.shared_options import TARGET, Methods
 from acpgen.errors import Faults, make_visible
 
 
@@ -18,6 +17,7 @@ def init(
     folder: Path,
     schemas: list[str] | None = None,
     *,
+    target: Annotated[list[str] | None, TARGET] = None,
     methods: Methods = None,
     ref: list[str] | None = None,
 ) -> None:
@@ -29,8 +29,11 @@ def init(
 
     Arguments:
         DIR: The folder of the project: a new or an empty folder.
-        PROTOCOL=PATH: A version of the protocol and its schema: a file, a folder, or the name of a protocol that comes with acpgen.
-            acme/v1=schema.json. Default: a small example protocol.
+        PROTOCOL=PATH: A version of the protocol and its schema, such as acme/v1=schema.json: a file, a folder, or the name of a protocol
+            that comes with acpgen. Default: a small example protocol.
+
+    Options:
+        --target NAME: What the project generates, as `acpgen targets` lists it. May be repeated. Default: python, bundle and docs.
 
     Exit codes:
         0: Success.
@@ -41,7 +44,11 @@ def init(
     from acpgen.config import protocols
     from acpgen.files import create_folder
     from acpgen.input.load import display_path
+    from acpgen.targets.installed import TARGETS
+    from acpgen.targets.pipeline import require_targets
 
+    targets = split_targets(target) or scaffold.TARGETS
+    require_targets(targets, TARGETS, at="--target")
     paths: dict[str, Path] = {}
     for argument in schemas or ():
         protocol, separator, path = argument.partition("=")
@@ -51,7 +58,7 @@ def init(
             )
         paths[protocol] = Path(path)
     schema_paths = {protocol: protocols.locate(path) for protocol, path in paths.items()}
-    begun = scaffold.start(folder, schema_paths, config.read_references(ref or ()), methods)
+    begun = scaffold.start(folder, schema_paths, config.read_references(ref or ()), methods, targets)
     try:
         with create_folder(folder, begun.files):
             run_outputs(project.plan_outputs(config.find(folder.resolve()), (), ()))

@@ -35,10 +35,10 @@ def lint(
     from acpgen.lint import Finding, lint_paths, require_rules
     from acpgen.lint.lint_report import make_report
 
-    paths = [protocols.locate(each) for each in path or ()] or [_find_schema_folder()]
+    paths = [protocols.locate(each) for each in path or ()] or [config.find(find_current_folder()).schema_folder]
     destinations = report_destinations(output, format_, [*paths, *(file for each in paths for file in each.rglob("*"))])
     projects = {each: project_around for each in paths if (project_around := config.find_config(each)) is not None}
-    folders = {project_around.root / project_around.schema for project_around in projects.values()}
+    folders = {project_around.schema_folder for project_around in projects.values()}
     for project_around in projects.values():
         require_rules(project_around.lint, display_path(project_around.file))
     levels: dict[Finding, config.Level] = {}
@@ -47,11 +47,3 @@ def lint(
         for finding in lint_paths([each], folders, config.read_references(ref or (), each.resolve())):
             levels[finding] = "error" if project is None else project.lint.get(finding.rule, "error")
     finish(make_report(levels, ", ".join(map(display_path, paths))), destinations)
-
-
-def _find_schema_folder() -> Path:
-    """The project's schema folder. Raises `Faults`."""
-    from acpgen import config
-
-    project = config.find(find_current_folder())
-    return project.root / project.schema

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from acpgen.commands import terminal
-from acpgen.errors import Faults
 
 if TYPE_CHECKING:
     from acpgen.diagnostics.model import DiagnosticReport
@@ -21,16 +20,11 @@ if TYPE_CHECKING:
 
 def print_report(text: str) -> None:
     """Print a report. A closed pipe is ignored, so that the exit code still states the result. Raises `Faults`."""
-    from acpgen.files.faults import UNWRITABLE
-
     try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        terminal.put(text, end="", flush=True)
     except BrokenPipeError:
         with contextlib.suppress(BrokenPipeError):
             sys.stdout.close()
-    except OSError as error:
-        raise Faults([UNWRITABLE(at="standard output", reason=str(error.strerror))]) from None
 
 
 def report_destinations(

@@ -135,7 +135,7 @@ def plan_outputs(
         outputs=outputs,
         methods={source: profile for source, profile in profiles.items() if profile is not None},
         cache=find_user_cache() if cache is None else cache,
-        schema=config.root / config.schema,
+        schema=config.schema_folder,
         references=config.reference_files if references is None else references,
         names=config.shared_names,
         names_of=config.own_names,
@@ -164,7 +164,7 @@ def _make_part(config: Config, name: str, output: Output, member: Member) -> Par
         prefix=member.prefix,
         module=config.find_module(member.protocol) if is_docs else "",
     )
-    source = config.root / config.schema / member.protocol
+    source = config.schema_folder / member.protocol
     return Part(config.root / name, source, member.protocol, output.target, settings, output.options)
 
 

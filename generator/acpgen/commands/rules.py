@@ -8,6 +8,7 @@ from typing import Annotated
 from acpgen.commands import terminal
 from acpgen.commands.output import print_report
 from acpgen.commands.shared_options import find_current_folder, restrict_to
+from acpgen.diagnostics.columns import wrap
 
 
 def rules(
@@ -48,13 +49,6 @@ def _as_text(text: str) -> str:
         elif line.startswith("#"):
             lines.append(terminal.style(line.lstrip("# "), 1))
         else:
-            lines.append(_wrap_paragraph(line))
+            text = "\n".join(wrap(line))
+            lines.append(re.sub(r"(?s)\*\*(.+?)\*\*", lambda match: terminal.style(match[1], 1), text))
     return "\n".join(lines) + "\n"
-
-
-def _wrap_paragraph(line: str) -> str:
-    """A line of Markdown, wrapped."""
-    from textwrap import fill
-
-    wrapped = fill(line, terminal.WIDEST, break_long_words=False, break_on_hyphens=False)
-    return re.sub(r"(?s)\*\*(.+?)\*\*", lambda match: terminal.style(match[1], 1), wrapped)

@@ -31,6 +31,12 @@ _FILES: Final[Mapping[str, str]] = {
 }
 """The files of a project, and the template of each."""
 
+TARGETS: Final = ("python", "bundle", "docs")
+"""The targets of a project that names none."""
+
+_FOLDERS: Final = {"bundle": "generated/schema"}
+"""The folders of outputs that do not have the name of their target."""
+
 _STARTER: Final = "schema.json.jinja2"
 
 _PLAIN: Final[Mapping[str, str]] = {
@@ -69,14 +75,18 @@ class Start:
 
 
 def start(
-    folder: Path, schemas: Mapping[str, Path], references: References = NO_REFERENCES, methods: str | None = None
+    folder: Path,
+    schemas: Mapping[str, Path],
+    references: References = NO_REFERENCES,
+    methods: str | None = None,
+    targets: Sequence[str] = TARGETS,
 ) -> Start:
     """Prepare the files of a new project in a folder.
 
     `schemas` maps protocols, such as `acme/v1`, to files or folders; if it is empty, the project starts with a protocol of two methods.
-    `references` maps URIs to files, `methods` names the method profile; the files of both are copied into the project. Raises `Faults`
-    if a schema cannot be read, or two protocols have the same package. The schemas are not analyzed here, but in the project's first
-    run.
+    `references` maps URIs to files, `methods` names the method profile; the files of both are copied into the project. Each of
+    `targets` gets an output. Raises `Faults` if a schema cannot be read, or two protocols have the same package. The schemas are not
+    analyzed here, but in the project's first run.
     """
     name = _make_identifier(folder.resolve().name)
     sources = [read(path, name=protocol, references=references) for protocol, path in schemas.items()]
@@ -94,6 +104,7 @@ def start(
     )
     values = {
         "protocols": versions,
+        "folders": {target: _FOLDERS.get(target, f"generated/{target}") for target in targets},
         "levels": sorted(levels),
         "references": {url: next(iter(copies), references[url]) for url, copies in beside.items()},
         "methods": next(iter(profiles), methods),

@@ -9,7 +9,8 @@ import typer
 from acpgen.commands import terminal
 from acpgen.commands.output import print_report
 from acpgen.commands.shared_options import TARGET
-from acpgen.errors import Faults, make_printable
+from acpgen.diagnostics.columns import wrap
+from acpgen.errors import Faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,24 +63,9 @@ def targets(name: Annotated[str | None, TARGET] = None, *, ir_schema: bool = Fal
 def _describe_target(name: str, target: Target) -> Iterator[str]:
     """Yield the lines on a target and its options."""
     place = "" if target.origin == "acpgen" else f" ({target.origin} {target.at})"
-    yield from _wrap_item(f"{name}{place}: {target.about or 'says nothing of itself.'}", "")
+    yield from wrap(f"{name}{place}: {target.about or 'says nothing of itself.'}", below="    ")
     for option in target.options:
         default = ",".join(option.default) if isinstance(option.default, tuple) else option.default
         default_text = str(default).lower() if isinstance(default, bool) else repr(default)
-        yield from _wrap_item(
-            f"{option.name}: {option.about.rstrip('.')}. Value: {option.expected}. Default: {default_text}.", "  "
-        )
-
-
-def _wrap_item(text: str, indent: str) -> list[str]:
-    """The lines of a list item."""
-    from textwrap import wrap
-
-    return wrap(
-        make_printable(text),
-        terminal.WIDEST,
-        initial_indent=indent,
-        subsequent_indent=f"{indent}    ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+        about = f"{option.name}: {option.about.rstrip('.')}. Value: {option.expected}. Default: {default_text}."
+        yield from wrap(about, "  ", below="      ")

@@ -115,16 +115,16 @@ def show_out_of_memory() -> None:
     show_error("the memory that this process may have is used up.", "Give it more, or a smaller input.")
 
 
-def put(line: str) -> None:
+def put(line: str, *, end: str = "\n", flush: bool = False) -> None:
     """Print a line on standard output. Raises `Faults` if it cannot be written, `BrokenPipeError` if the pipe is closed."""
-    from acpgen.messages.faults import NOT_CREATED
+    from acpgen.files.faults import UNWRITABLE
 
     try:
-        print(line)
+        print(line, end=end, flush=flush)
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise Faults([NOT_CREATED(at="standard output", reason=str(error.strerror))]) from None
+        raise Faults([UNWRITABLE(at="standard output", reason=str(error.strerror))]) from None
 
 
 def is_coloured() -> bool:

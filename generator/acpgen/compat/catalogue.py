@@ -9,11 +9,11 @@ from functools import cache
 from textwrap import fill
 from typing import Any, Final, cast
 
-from acpgen import resources
 from acpgen.compat.policy import NONE, Policy, is_removal
 from acpgen.compat.rules import RULES
 from acpgen.diagnostics.markup import write_code_block, write_message
-from acpgen.input.load import decode, parse_json, read_bytes
+from acpgen.input.load import read_data
+from acpgen.resources import RULE_EXAMPLES
 
 PAGES: Final = "compatibility"
 """The folder of the rule pages in the docs."""
@@ -52,14 +52,7 @@ def list_rules() -> tuple[CatalogueEntry, ...]:
 
 
 def _list_severities(rule: str) -> Sequence[str]:
-    return cast("Sequence[str]", read_examples().get(rule, {}).get("severities", ()))
-
-
-@cache
-def read_examples() -> dict[str, Any]:
-    """For each rule, a pair of schemas that breaks a peer and a pair that breaks none, with the findings of each."""
-    file = resources.locate_rule_examples()
-    return cast("dict[str, Any]", parse_json(decode(read_bytes(file), file.name), file.name))
+    return cast("Sequence[str]", read_data(RULE_EXAMPLES).get(rule, {}).get("severities", ()))
 
 
 def list_policy_entries(entry: CatalogueEntry, policy: Policy) -> Iterator[dict[str, str]]:
@@ -88,7 +81,7 @@ def summarize_policy(policy: Policy) -> Iterator[tuple[str, str]]:
 def as_json(policy: Policy = NONE, entries: Sequence[CatalogueEntry] | None = None) -> str:
     """The catalogue as JSON, with the examples of each rule and its policy entries."""
     rows = [
-        {**asdict(entry), **read_examples()[entry.id], "policy": list(list_policy_entries(entry, policy))}
+        {**asdict(entry), **read_data(RULE_EXAMPLES)[entry.id], "policy": list(list_policy_entries(entry, policy))}
         for entry in (list_rules() if entries is None else entries)
     ]
     return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
@@ -172,7 +165,7 @@ def write_page(entry: CatalogueEntry, *, linked: bool = True, here: Iterable[str
 
 
 def _write_lines(entry: CatalogueEntry, here: Iterable[str], *, linked: bool) -> Iterator[str]:
-    pairs = read_examples()[entry.id]
+    pairs = read_data(RULE_EXAMPLES)[entry.id]
 
     def name(rule: str) -> str:
         return f"[`{rule}`]({rule}.md)" if linked and rule != entry.id else f"`{rule}`"

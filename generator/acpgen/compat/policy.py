@@ -303,7 +303,7 @@ def _list_roles(project: Config) -> Iterator[str]:
     from acpgen.compat.sources import open_input
 
     for name in project.protocols:
-        source = project.root / project.schema / name
+        source = project.schema_folder / name
         yield from read_side(
             open_input(source, methods=project.read_profile(name)), unstable=True
         ).meaning.protocol.sides

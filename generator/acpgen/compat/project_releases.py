@@ -36,7 +36,7 @@ def list_versions(project: config.Config, new: str) -> tuple[str, ...]:
 def _find_folder(project: config.Config, new: str) -> Path | None:
     """The folder of the releases of NEW's protocol; NEW is its name or path, optionally at a revision."""
     name = new.rpartition(":")[2]
-    schemas = (project.root / project.schema).resolve()
+    schemas = project.schema_folder.resolve()
     names = [name] if config.is_protocol(name) else []
     path = Path(name).resolve()
     names += [path.relative_to(schemas).as_posix()] if path.is_relative_to(schemas) else []

@@ -185,7 +185,7 @@ def _select_edition(source: Source, *, unstable: bool) -> Source:
 def find_protocol_folder(name: str) -> Path | None:
     """The project's folder of a protocol; `None` without a project, or if the name is not that of a protocol."""
     project = _find_project() if config.is_protocol(name) else None
-    return None if project is None else project.root / project.schema / name
+    return None if project is None else project.schema_folder / name
 
 
 def _find_project() -> config.Config | None:

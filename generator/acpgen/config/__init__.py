@@ -107,6 +107,10 @@ class Config(Struct, frozen=True):
         return self.root / "pyproject.toml"
 
     @property
+    def schema_folder(self) -> Path:
+        return self.root / self.schema
+
+    @property
     def reference_files(self) -> References:
         """A file, or the name of a draft, by the URI that refers to it."""
         return {url: file if file in DRAFTS else self.root / file for url, file in self.references.items()}

@@ -54,13 +54,13 @@ def is_canonical(name: str) -> bool:
 
 def list_names() -> Iterator[str]:
     """The names of all protocols, those of the project first."""
-    names_: dict[str, None] = {}
-    for folder in list_folders():
-        for path in sorted(folder.rglob("*.json")):
-            name = path.parent.relative_to(folder).as_posix()
-            if name != "." and not is_docs_input(f"{name}/"):
-                names_[name] = None
-    return iter(names_)
+    return iter(dict.fromkeys(name for folder in list_folders() for name in list_names_in(folder)))
+
+
+def list_names_in(folder: Path) -> Iterator[str]:
+    """The names of the protocols in a schema folder."""
+    names = dict.fromkeys(path.parent.relative_to(folder).as_posix() for path in sorted(folder.rglob("*.json")))
+    return (name for name in names if name != "." and not is_docs_input(f"{name}/"))
 
 
 def list_folders() -> tuple[Path, ...]:
@@ -82,7 +82,7 @@ def find_project_folder() -> Path | None:
         project = config.find(Path.cwd())
     except (Faults, OSError):
         return None
-    return project.root / project.schema
+    return project.schema_folder
 
 
 def _is_schema(place: Path) -> bool:

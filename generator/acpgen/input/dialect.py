@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from acpgen import resources
+from acpgen import ir, resources
 from acpgen.errors import Fault, suggest_name
 from acpgen.input.faults import MALFORMED_KEYWORD, UNKNOWN_SIDE
 from acpgen.input.load import decode, display_path, parse_json, read_bytes
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 SIDES: Final = ("agent", "client", "server", "proxy")
 """The sides that need no declaration."""
-
-EITHER: Final = ("both", "protocol")
-"""The values of `x-side` that mean either side."""
 
 DECLARING: Final = "x-sides"
 
@@ -72,7 +69,7 @@ def check_values(schema: Mapping[str, Any], at: str, sides: Collection[str] = SI
             elif key in _BESIDE and not _judge("dependentSchemas", key).is_valid(with_decimals(schema)):
                 yield MALFORMED_KEYWORD(at=at, keyword=key, expected=_BESIDE[key])
             elif key in _NAMING:
-                side, allowed_sides = schema[key].partition(":")[0], (*sides, *(EITHER if key == "x-side" else ()))
+                side, allowed_sides = schema[key].partition(":")[0], (*sides, *(ir.EITHER if key == "x-side" else ()))
                 if side not in allowed_sides:
                     yield UNKNOWN_SIDE(at, keyword=key, side=side, hint=suggest_name(side, allowed_sides))
 

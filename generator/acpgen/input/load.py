@@ -382,6 +382,12 @@ def parse_json(text: str, at: str) -> JSON:
     return value
 
 
+@cache
+def read_data(file: Path) -> Any:
+    """The value of a JSON file that comes with acpgen, read once."""
+    return parse_json(decode(read_bytes(file), file.name), file.name)
+
+
 def check(
     value: JSON, at: str, documents: Mapping[str, JSON] = MappingProxyType({}), *, patterns: bool = False
 ) -> Iterator[Fault]:

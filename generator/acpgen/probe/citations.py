@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
 from acpgen import resources
+from acpgen.input.load import read_data
 
 
 class RequirementRow(NamedTuple):
@@ -43,9 +43,8 @@ def list_tested_rows() -> Mapping[str, tuple[int | str, ...]]:
     return {case: tuple(rows) for case, rows in rows_by_case.items()}
 
 
-@cache
 def _read_table() -> Any:
-    return json.loads((resources.locate_schema() / "requirements.json").read_text("utf-8"))
+    return read_data(resources.locate_schema() / "requirements.json")
 
 
 def _read_identifier(row: Any) -> int | str:

@@ -30,7 +30,7 @@ from acpgen.publish import monitor as monitoring
 from acpgen.publish.memory import FORGETFUL, Memory
 from acpgen.publish.page_requirements import group_requirements
 from acpgen.publish.pages import Entry, Page, arrange_navigation, map_texts
-from acpgen.publish.requirement_table import Table
+from acpgen.publish.requirement_table import Table, parse_table
 from acpgen.publish.validation_page import make_scripts
 from acpgen.publish.versions import Version, find_extended, find_page_paths, find_successions
 from acpgen.targets import docs
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-RULES: Final = "compatibility.md"
 _BETWEEN: Final = "Between versions"
 
 
@@ -72,9 +71,6 @@ def make_pages(
     run from `cache`. Raises `Faults`.
     """
     from acpgen.publish.release_verdicts import read_histories
-    from acpgen.targets.docs.templates import use_compiled
-
-    use_compiled(cache)
 
     def compute_once(kind: str, make: Callable[..., T], *inputs: object, may_lag: bool = True, **options: object) -> T:
         call = partial(make, *inputs, **options)
@@ -122,7 +118,7 @@ def make_pages(
     if faults:
         raise Faults(faults)
     for name, path in changelogs.items():
-        subject = (name, past[name], material.releases[name].about, path, RULES, of_name.get(name), where.get(name))
+        subject = (name, past[name], material.releases[name].about, path, of_name.get(name), where.get(name))
         text = compute_once(f"changelog {name}", changelog.write_page, *subject, has_own=for_site)
         place, about = (_BETWEEN, f"{name}: changelog"), f"Changelog of {name}"
         pages.append(Page(path, text, (name, "Changelog")) if name in of_name else Page(path, text, place, about))
@@ -176,7 +172,7 @@ def make_pages(
 def _read_table(requirements_text: str, root: str) -> Table | None:
     """The requirements of the project; `None` if it has no table of them. Raises `Faults`."""
     value = json.loads(requirements_text)
-    return None if value is None else requirements.parse_table(value, f"{root}/requirements.json".lstrip("/"))
+    return None if value is None else parse_table(value, f"{root}/requirements.json".lstrip("/"))
 
 
 def _build_content(version: Version, history: History | None, table: Table | None, origins: Origins) -> VersionDocs:
@@ -221,7 +217,7 @@ def _write_rules(*, for_site: bool) -> list[Page]:
 
     group = ("Rules", "Compatibility rules")
     about = "How versions are compared: the compatibility rules"
-    every = Page(RULES, catalogue.as_markdown(linked=for_site), (*group, "All rules"), about=about)
+    every = Page(catalogue.INDEX, catalogue.as_markdown(linked=for_site), (*group, "All rules"), about=about)
     text = lay_out("dialect", keywords=read_keywords(), expect=describe_expected_value)
     dialect = Page("dialect.md", text, ("Rules", "Keywords of the dialect"), about="What acpgen adds to JSON Schema")
     lint = Page(lint_rules.PAGE, lint_rules.write_page(), ("Rules", "Lint rules"), about="The rules of lint")

@@ -9,6 +9,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, Final
 
+from acpgen.compat import catalogue
 from acpgen.compat.check_report import VERDICTS
 from acpgen.compat.compare import read_side
 from acpgen.compat.findings import find_worst
@@ -36,7 +37,6 @@ def write_page(
     history: History,
     about: str,
     path: str,
-    rules: str,
     version: Version | None = None,
     places: PagePaths | None = None,
     *,
@@ -70,7 +70,7 @@ def write_page(
         steps=steps[::-1],
         own=own,
         first=history[0].title,
-        rules=rules,
+        rules=catalogue.INDEX,
         named=link_names,
         few=_EVERYWHERE,
         methods=NO_PAGES if places is None else places.methods,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from functools import cache
 from inspect import getdoc
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from acpgen import resources
 from acpgen.diagnostics.markup import Markdown, write_code_block
-from acpgen.input.load import decode, parse_json, read_bytes
+from acpgen.input.load import read_data
 from acpgen.lint import RULES, name_rule
 from acpgen.targets.docs.templates import lay_out
 
@@ -18,19 +17,13 @@ PAGE: Final = "lint.md"
 
 def write_page() -> str:
     """Write the page of all lint rules, grouped by the subject of their modules."""
+    examples = read_data(resources.LINT_EXAMPLES)
     groups: dict[str, list[dict[str, Any]]] = {}
     for rule in RULES:
         subject = (getdoc(sys.modules[rule.__module__]) or "").split("\n")[0]
-        row = {"id": name_rule(rule), "doc": getdoc(rule) or "", "example": read_examples()[name_rule(rule)]}
+        row = {"id": name_rule(rule), "doc": getdoc(rule) or "", "example": examples[name_rule(rule)]}
         groups.setdefault(subject, []).append(row)
     return lay_out("lint", path=PAGE, groups=list(groups.items()), difference=_format_difference)
-
-
-@cache
-def read_examples() -> dict[str, Any]:
-    """For each rule, a change of the project's schemas that violates it, the place of the finding, and the message."""
-    file = resources.locate_lint_examples()
-    return cast("dict[str, Any]", parse_json(decode(read_bytes(file), file.name), file.name))
 
 
 def _format_difference(text: str) -> Markdown:

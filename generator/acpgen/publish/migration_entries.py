@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 from acpgen import ir
 from acpgen.compat.findings import Reach
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.diagnostics.markup import Markdown, escape_line, write_code, write_message, write_prose
-from acpgen.input.load import decode, parse_json, read_bytes
+from acpgen.input.load import read_data
 from acpgen.pointers import split_place
 
-_FILE: Final = Path(__file__).with_name("rule_actions.json")
-INSTEAD: Final = cast("Mapping[str, tuple[str, str]]", parse_json(decode(read_bytes(_FILE), _FILE.name), _FILE.name))
+INSTEAD: Final[Mapping[str, tuple[str, str]]] = read_data(Path(__file__).with_name("rule_actions.json"))
 """Who acts on a finding (`sender`, `receiver` or `both`), and how. Rules that are not listed need no action."""
 
 REMOVED: Final = frozenset(

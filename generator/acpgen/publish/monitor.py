@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from functools import cache
 from inspect import getdoc
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from acpgen import embedded, resources
 from acpgen.diagnostics.markup import make_identifier
-from acpgen.input.load import decode, parse_json, read_bytes
+from acpgen.input.load import read_data
 from acpgen.publish.pages import Page
 from acpgen.publish.versions import Version
 from acpgen.targets.docs.templates import lay_out
@@ -29,18 +28,6 @@ LEVELS: Final = {
 }
 
 
-def read_rules() -> Mapping[str, Rule]:
-    """Every rule by its id."""
-    return embedded.monitor.RULES
-
-
-@cache
-def read_examples() -> dict[str, Any]:
-    """For each rule, a message that violates it, the message that it contradicts, if any, and the text that the monitor reports."""
-    file = resources.locate_monitor_examples()
-    return cast("dict[str, Any]", parse_json(decode(read_bytes(file), file.name), file.name))
-
-
 def is_known(version: Version) -> bool:
     """Whether the monitor supports a version's protocol."""
     return version.family in FAMILIES
@@ -53,7 +40,7 @@ def find_page(rule: Rule) -> str:
 
 def map_pages(*, for_site: bool = True) -> Mapping[str, str]:
     """The page that describes each rule, by the rule's id: for a site that of its subject, otherwise the page of all rules."""
-    return {name: find_page(rule) if for_site else PAGE for name, rule in read_rules().items()}
+    return {name: find_page(rule) if for_site else PAGE for name, rule in embedded.monitor.RULES.items()}
 
 
 Requirements: TypeAlias = Mapping[int | str, tuple[str, str]]
@@ -72,27 +59,29 @@ def write_pages(versions: Sequence[Version], requirements: Requirements, *, for_
     )
     group = ("Rules", "Monitor rules")
     pages = [Page(PAGE, text, (*group, "All rules"), about="The rules of the monitor")]
-    for page, (subject, rules_) in subjects.items() if for_site else ():
+    for page, (title, about, rules_) in subjects.items() if for_site else ():
         text = lay_out(
             "monitor-of",
             path=page,
-            subject=subject,
+            title=title,
+            about=about,
             rules=[(rule, find_protocols(rule, monitored_versions)) for rule in rules_],
             requirements=requirements,
-            examples=read_examples(),
+            examples=read_data(resources.MONITOR_EXAMPLES),
             home=PAGE,
         )
-        pages.append(Page(page, text, (*group, subject.partition(": ")[0])))
+        pages.append(Page(page, text, (*group, title)))
     return pages
 
 
-def _group_by_subject() -> Mapping[str, tuple[str, Sequence[Rule]]]:
-    """The description and the rules of each subject, by its page."""
-    groups: dict[str, tuple[str, list[Rule]]] = {}
-    for rule in read_rules().values():
+def _group_by_subject() -> Mapping[str, tuple[str, str, Sequence[Rule]]]:
+    """The title, the description and the rules of each subject, by its page."""
+    groups: dict[str, tuple[str, str, list[Rule]]] = {}
+    for rule in embedded.monitor.RULES.values():
         doc = (getdoc(sys.modules[rule.check.__module__]) or "").partition("\n\n")[0]
-        subject = " ".join(doc.split())
-        groups.setdefault(find_page(rule), (subject, []))[1].append(rule)
+        title, _, about = " ".join(doc.split()).partition(": ")
+        about = f"{about[:1].upper()}{about[1:]}{'' if about.endswith('.') else '.'}" if about else ""
+        groups.setdefault(find_page(rule), (title, about, []))[2].append(rule)
     return groups
 
 

@@ -269,25 +269,18 @@ def write_pages(library: Library) -> list[Page]:
 
 
 def add_links(library: Library, page: Page) -> Page:
-    """Append links to what the Python code on a page imports."""
-    links = link_imports(library, page.text, page.path)
-    return page if links is None else replace(page, text=f"{page.text}\n{links}")
-
-
-def link_imports(library: Library, text: str, path: str) -> Markdown | None:
-    """Links to what the Python code in a page at `path` imports, in the order of the page; `None` if none of the imports is in the
-    library.
-    """
+    """Append links to what the Python code on a page imports, in the order of the page, as far as it is in the library."""
     links: dict[str, Markdown] = {}
-    for block in _PYTHON.findall(text):
+    for block in _PYTHON.findall(page.text):
         for module, names, whole in _IMPORT.findall(re.sub(r"^>>> ", "", block, flags=re.MULTILINE)):
             for name in filter(None, re.split(r"[ ,]+", names)) if names else ("",):
-                link = library.link(path, module or whole, name)
+                link = library.link(page.path, module or whole, name)
                 if link is not None:
                     links.setdefault(name or whole, link)
     if not links:
-        return None
-    return Markdown(f"## Python API\n\nThe Python on this page uses {join_markdown([*links.values()])}.\n")
+        return page
+    more = f"## Python API\n\nThe Python on this page uses {join_markdown(links.values())}.\n"
+    return replace(page, text=f"{page.text}\n{more}")
 
 
 class ApiEntry(NamedTuple):

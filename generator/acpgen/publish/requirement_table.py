@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from acpgen.config.docs_inputs import find_form_faults
 from acpgen.config.faults import BAD_MATERIAL
+from acpgen.diagnostics.markup import Markdown
 from acpgen.errors import Faults, show
 from acpgen.input.form import Form
 
@@ -119,9 +120,9 @@ class Table:
     rules: tuple[Requirement, ...]
 
 
-def make_slug(section: str) -> str:
-    """The anchor of a heading as its site generates it: lower case, words joined by hyphens."""
-    return re.sub(r"[^\w-]+", "", re.sub(r"\s+", "-", section.strip().lower()))
+def make_slug(heading: str) -> Markdown:
+    """The anchor of a heading as site generators and GitHub generate it: lower case, words joined by hyphens."""
+    return Markdown(re.sub(r"[^\w-]+", "", re.sub(r"\s+", "-", heading.strip().lower())))
 
 
 def parse_table(value: ir.JSON, at: str) -> Table:

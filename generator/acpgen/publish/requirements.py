@@ -25,22 +25,10 @@ from acpgen.publish.requirement_table import (
     SchemaPlaces,
     Table,
     make_slug,
-    parse_table,
 )
 from acpgen.publish.versions import Version, VersionPaths
 from acpgen.targets.docs.page_paths import TYPES
 from acpgen.targets.docs.templates import lay_out
-
-__all__ = [
-    "PAGE",
-    "describe_checks",
-    "find_page",
-    "map_addresses",
-    "map_areas",
-    "map_words",
-    "parse_table",
-    "write_pages",
-]
 
 PAGE: Final = "requirements.md"
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import contextlib
 import re
 import signal
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,10 +30,10 @@ from acpgen.meaning.understanding import understand
 from acpgen.publish import arrange_navigation, make_pages, make_scripts, map_texts, reference
 from acpgen.publish.faults import SITE_NOT_BUILT
 from acpgen.publish.memory import FORGETFUL, Memory
-from acpgen.publish.pages import Entry
-from acpgen.publish.site import generator, search_index, site_files
+from acpgen.publish.site import generator, search_index
 from acpgen.publish.site.http_server import serve_folder
 from acpgen.publish.site.live import Live
+from acpgen.publish.site.site_files import Docs, name_text_file
 from acpgen.publish.versions import Version
 from acpgen.targets.interface import Settings
 
@@ -54,25 +54,6 @@ class Inputs:
     sources: Mapping[str, Source]
     material: docs_inputs.Files
     python: tuple[reference.PythonSource, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Docs:
-    """The content of a site before conversion for the site generator: pages and other files, and the navigation.
-
-    `edited` has the source file of the project for each page, `scripts` the scripts that pages load.
-    """
-
-    documents: Files
-    navigation: Sequence[Entry]
-    edited: Mapping[str, str] = field(default_factory=dict[str, str])
-    scripts: Files = field(default_factory=dict[str, str])
-
-    def lay_out(self, address: SiteSettings, *, is_draft: bool = False) -> Files:
-        """The input files of the site generator; in a draft, pages have no real descriptions."""
-        return site_files.lay_out_site(
-            self.documents, self.navigation, address, self.edited, self.scripts, is_draft=is_draft
-        )
 
 
 def build(
@@ -106,15 +87,10 @@ def build(
     return change
 
 
-def read_versions(config: Config) -> list[Version]:
-    """Read every protocol whose docs are in an output of the project. Raises `Faults`."""
-    return _understand_versions(config, _read_sources(config))
-
-
 def read_inputs(config: Config) -> Inputs:
     """Read the input files of a project's site. Raises `Faults`."""
     sources = _read_sources(config)
-    material = docs_inputs.read(config.root / config.schema, list(sources))
+    material = docs_inputs.read(config.schema_folder, list(sources))
     return Inputs(sources, material, reference.read_sources(config.root, config.site.python))
 
 
@@ -142,7 +118,7 @@ def _read_sources(config: Config) -> Mapping[str, Source]:
     if not protocols:
         reason, remedy = "no output has the target docs", "Add one with protocols to [tool.acpgen.outputs]"
         raise Faults([SITE_NOT_BUILT(at=display_path(config.file), reason=reason, remedy=remedy)])
-    folder = config.root / config.schema
+    folder = config.schema_folder
     return {name: read(folder / name, name=name, references=config.reference_files) for name in protocols}
 
 
@@ -206,7 +182,7 @@ def make_files(docs: Docs, address: SiteSettings = _NOWHERE) -> Files:
             files = dict(_read_site(folder / generator.BUILT))
         except OSError as error:
             raise Faults([UNWRITABLE(at=display_path(folder), reason=str(error.strerror))]) from None
-    files.update({path: site_files.name_text_file(text) for path, text in docs.documents.items()})
+    files.update({path: name_text_file(text) for path, text in docs.documents.items()})
     files |= search_index.make_files(files.pop(search_index.FOUND, ""))
     if not address.url:
         files.pop("sitemap.xml", None)  # it holds absolute addresses, and none is known
@@ -234,7 +210,7 @@ def serve(
         python = [current.root / each for each in current.site.python]
         return [
             current.file,
-            current.root / current.schema,
+            current.schema_folder,
             resources.locate_templates(),
             embedded.locate_monitor(),
             *python,

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from acpgen import resources
 from acpgen.errors import Faults
+from acpgen.input.load import read_data
 from acpgen.publish.faults import SITE_NOT_BUILT
 from acpgen.publish.site.generator import ZENSICAL
 
@@ -47,7 +48,7 @@ _OTHER: Final = SITE_NOT_BUILT(
 
 def make_files(source: str) -> Mapping[str, str]:
     """Make the files of the search from the site generator's index. Raises `Faults` if the index has an unexpected form."""
-    settings = json.loads((resources.locate_templates() / "docs" / "search.json").read_text("utf-8"))
+    settings = read_data(resources.locate_templates() / "docs" / "search.json")
     try:
         items: list[Mapping[str, Any]] = json.loads(source)["items"]
         locations = [str(item["location"]) for item in items]

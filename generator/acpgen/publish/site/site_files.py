@@ -6,6 +6,7 @@ import html
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -15,9 +16,9 @@ from acpgen.config.docs_inputs import read_title
 from acpgen.errors import make_visible
 from acpgen.files import Files
 from acpgen.publish.pages import INDEX, Entry
+from acpgen.publish.project_pages import MACHINES
 from acpgen.publish.site.generator import CONFIGURATION
-
-WHOLE: Final = "single-file.md"
+from acpgen.targets.docs.page_paths import WHOLE
 
 PAGES: Final = "docs"
 """The folder of the pages."""
@@ -44,27 +45,32 @@ _TAG: Final = re.compile(r"<[^>]*>|\{[^}]*\}")
 _MARK: Final = re.compile(r"[`*]|\\(?=\W)|(?<!\w)_|_(?!\w)")
 
 
-def lay_out_site(
-    documents: Files,
-    navigation: Sequence[Entry],
-    address: SiteSettings,
-    edited: Mapping[str, str],
-    scripts: Files,
-    *,
-    is_draft: bool = False,
-) -> Files:
-    """Make the input files of the site generator; in a draft, pages have no real descriptions."""
-    source = resources.locate_templates() / "docs" / "site"
-    pages = {path: text for path, text in documents.items() if not _is_for_machines(path)}
-    above = write_heads(pages, address, edited, is_draft=is_draft)
-    page_files = {f"{PAGES}/{path}": head + documents[path] for path, head in above.items()}
-    files = (path for path in sorted(source.rglob("*")) if path.is_file())
-    assets = {path.relative_to(source).as_posix(): path.read_text("utf-8") for path in files}
-    assets |= {f"{PAGES}/assets/{path}": text for path, text in scripts.items()}
-    assets |= dict.fromkeys(_LEFT_OUT, "")
-    settings = {"INHERIT": "base.yml", "site_name": _name_section(documents), "nav": _nest(navigation)}
-    settings |= {"site_url": address.url} if address.url else {}
-    return {**page_files, **assets, CONFIGURATION: json.dumps(settings, indent=1)}
+@dataclass(frozen=True, slots=True)
+class Docs:
+    """The content of a site before conversion for the site generator: pages and other files, and the navigation.
+
+    `edited` has the source file of the project for each page, `scripts` the scripts that pages load.
+    """
+
+    documents: Files
+    navigation: Sequence[Entry]
+    edited: Mapping[str, str] = field(default_factory=dict[str, str])
+    scripts: Files = field(default_factory=dict[str, str])
+
+    def lay_out(self, address: SiteSettings, *, is_draft: bool = False) -> Files:
+        """The input files of the site generator; in a draft, pages have no real descriptions."""
+        source = resources.locate_templates() / "docs" / "site"
+        pages = {path: text for path, text in self.documents.items() if not _is_for_machines(path)}
+        above = write_heads(pages, address, self.edited, is_draft=is_draft)
+        page_files = {f"{PAGES}/{path}": head + pages[path] for path, head in above.items()}
+        files = (path for path in sorted(source.rglob("*")) if path.is_file())
+        assets = {path.relative_to(source).as_posix(): path.read_text("utf-8") for path in files}
+        assets |= {f"{PAGES}/assets/{path}": text for path, text in self.scripts.items()}
+        assets |= dict.fromkeys(_LEFT_OUT, "")
+        title = _write_title(read_title(self.documents.get(INDEX, "")) or "Protocols")
+        settings = {"INHERIT": "base.yml", "site_name": title, "nav": _nest(self.navigation)}
+        settings |= {"site_url": address.url} if address.url else {}
+        return {**page_files, **assets, CONFIGURATION: json.dumps(settings, indent=1)}
 
 
 def name_text_file(page: str) -> str:
@@ -73,20 +79,15 @@ def name_text_file(page: str) -> str:
 
 
 def _is_for_machines(path: str) -> bool:
-    return path.endswith((".js", ".json")) or path.rpartition("/")[2] in (WHOLE, "llms.txt")
-
-
-def _name_section(documents: Files) -> str:
-    """The name of the site: the title of its home page."""
-    return _write_page(read_title(documents.get(INDEX, "")) or "Protocols")
+    return path.endswith((".js", ".json")) or path.rpartition("/")[2] in (WHOLE, MACHINES)
 
 
 def _nest(entries: Sequence[Entry]) -> list[Mapping[str, Any]]:
     """Convert the navigation to the form of the site generator."""
-    return [{_write_page(head): below if isinstance(below, str) else _nest(below)} for head, below in entries]
+    return [{_write_title(head): below if isinstance(below, str) else _nest(below)} for head, below in entries]
 
 
-def _write_page(text: str) -> str:
+def _write_title(text: str) -> str:
     """Escape a title for the site generator's configuration: the generator inserts it into HTML unescaped."""
     return html.escape(make_visible(text))
 

@@ -16,11 +16,11 @@ from acpgen.errors import Faults
 from acpgen.targets.docs import examples
 from acpgen.targets.docs.page_notes import NO_AVAILABILITY, NO_ORIGINS, Availability, Origins, RequirementNote
 from acpgen.targets.docs.page_paths import FIXED, WHOLE, Linker, Page, PagePaths, find_page_paths
-from acpgen.targets.docs.version_docs import OtherVersions, Snippets, VersionDocs, name_area
+from acpgen.targets.docs.version_docs import OtherVersions, Snippets, VersionDocs
 from acpgen.targets.interface import Settings
 from acpgen.targets.options import Option
 
-__all__ = ["FIXED", "OPTIONS", "build", "find_page_paths", "name_area", "render", "write_pages", "write_single_file"]
+__all__ = ["FIXED", "OPTIONS", "build", "find_page_paths", "render", "write_pages", "write_single_file"]
 
 OPTIONS: Final = (
     Option(

@@ -7,15 +7,13 @@ less than half of its messages remaining is not shown. `needs` and `lacks` name 
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from acpgen import ir
+from acpgen.input.load import read_data
 from acpgen.resources import locate_templates
 
 _MESSAGE: Final = re.compile(r"(?P<method>[^#<>=]+)(?P<way>[<>]?)(?:#(?P<tag>[^=]+))?(?:=(?P<word>.+))?")
@@ -62,7 +60,7 @@ def has_message(protocol: ir.Protocol, message: str) -> bool:
 
 
 def _plan_scenarios(protocol: ir.Protocol) -> Iterator[Scenario]:
-    for row in _read():
+    for row in read_data(locate_templates() / "docs" / "scenarios.json"):
         if ("needs" in row and not has_message(protocol, row["needs"])) or (
             "lacks" in row and has_message(protocol, row["lacks"])
         ):
@@ -70,12 +68,6 @@ def _plan_scenarios(protocol: ir.Protocol) -> Iterator[Scenario]:
         steps = tuple(step for message in row["messages"] if (step := _find_step(protocol, message)) is not None)
         if len(steps) >= max(2, len(row["messages"]) // 2):
             yield Scenario(row["name"], row["title"], row["about"], steps)
-
-
-@cache
-def _read() -> Sequence[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads((Path(locate_templates()) / "docs" / "scenarios.json").read_text("utf-8"))
-    return rows
 
 
 def _find_step(protocol: ir.Protocol, message: str) -> ScenarioMessage | None:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 import posixpath
 from collections.abc import Callable
 from functools import cache
 from inspect import isfunction
 from typing import Any, Final
 
-from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
-from jinja2.bccache import Bucket
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from acpgen.diagnostics import markup
 from acpgen.diagnostics.markup import Markdown
-from acpgen.files.cache import Cache, hash_own_code, make_key
 from acpgen.input.step_budget import spend
 from acpgen.resources import locate_templates
 from acpgen.targets.docs import codes, page_notes, page_paths, pictures, type_text, views
@@ -57,29 +54,6 @@ def make_environment() -> Environment:
     functions: dict[str, Callable[..., Markdown]] = {"relativize": relativize, "escape_html": escape_html}
     jinja_environment.globals.update(functions)
     return jinja_environment
-
-
-class _Compiled(BytecodeCache):
-    """Templates as an earlier run compiled them."""
-
-    def __init__(self, cache: Cache) -> None:
-        self._cache: Final = cache
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        bytecode = self._cache.find(self._make_key(bucket))
-        if isinstance(bytecode, str):
-            bucket.bytecode_from_string(base64.b64decode(bytecode))
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        self._cache.keep(self._make_key(bucket), base64.b64encode(bucket.bytecode_to_string()).decode())
-
-    def _make_key(self, bucket: Bucket) -> str:
-        return make_key("template", hash_own_code().digest, bucket.key, bucket.checksum)
-
-
-def use_compiled(cache: Cache) -> None:
-    """Take compiled templates from a cache, and keep there those that are compiled now."""
-    make_environment().bytecode_cache = None if cache.folder is None else _Compiled(cache)
 
 
 def _tidy(page: str) -> str:

@@ -29,9 +29,6 @@ from acpgen.targets.docs.typescript import write_bindings_example, write_sdk_exa
 from acpgen.targets.docs.usages import Usage, find_capability_usages, find_usages, list_reachable_types, list_references
 from acpgen.targets.docs.views import find_metadata
 
-_EITHER: Final = ("both", "protocol")
-"""The values of a method's side that mean either side."""
-
 
 class OtherVersion(NamedTuple):
     """The same subject in another version. `page` is relative to the folder above all versions; `None` if the version lacks it.
@@ -167,7 +164,7 @@ class VersionDocs:
         for name, path in sorted(paths.methods.items()):
             yield Outline(path, "method", self._describe_method(name), ("Methods", name), at[name])
         yield Outline(TYPES, "types", {}, ("Types", "All types"))
-        for title, area in sorted((name_area(self.bundle, area), area) for area in paths.areas):
+        for title, area in sorted((self.describe_area(area)[0], area) for area in paths.areas):
             yield Outline(paths.areas[area], "area", {"area": area}, ("Types", title, "Overview"))
             for name in sorted(name for name in definitions if paths.area_of[name] == area):
                 values = {"definition": definitions[name]}
@@ -301,7 +298,11 @@ class VersionDocs:
         return [(head, sorted(group, key=lambda d: d.name)) for head, group in groups if group]
 
     def describe_area(self, area: str) -> tuple[str, str]:
-        return describe_area(self.bundle, area)
+        """The title and the description of an area, in plain text."""
+        for path, (_, doc) in self.bundle.files.items():
+            if posixpath.basename(path).removesuffix(".json") == area:
+                return self.bundle.get_title(path) or area, doc
+        return area, ""
 
     def list_methods(self, area: str) -> list[ir.Method]:
         """The methods whose params, or result if they have no params, are defined in an area."""
@@ -316,21 +317,16 @@ class VersionDocs:
         return [(each, first) for each, first in first_messages if first is not None]
 
     def link_area(self, area: str, linker: Linker) -> Markdown:
-        return linker.link(write_prose(name_area(self.bundle, area)), self.paths.areas[area])
+        return linker.link(write_prose(self.describe_area(area)[0]), self.paths.areas[area])
 
     def link_conversation(self, scenario: Scenario, linker: Linker, anchor: str = "") -> Markdown:
         return linker.link(write_prose(scenario.title), self.paths.conversations[scenario.name], anchor)
 
-    def list_patterns(self, name: str) -> tuple[str, ...]:
-        """The name patterns of an object's further fields, if it admits no others."""
-        schema = self.bundle.definitions.get(name, {})
-        return tuple(schema.get("patternProperties", ())) if schema.get("additionalProperties") is False else ()
-
     def name_handler(self, method: ir.Method) -> str:
-        return "either side" if method.side in _EITHER else f"the {method.side}"
+        return "either side" if method.side in ir.EITHER else f"the {method.side}"
 
     def name_sender(self, method: ir.Method) -> str:
-        if method.side in _EITHER:
+        if method.side in ir.EITHER:
             return "either side"
         others = [side for side in self.protocol.sides if side not in (method.side, "proxy")]
         return f"the {others[0]}" if len(others) == 1 else "the other side"
@@ -365,19 +361,6 @@ class VersionDocs:
 def _list_payload(method: ir.Method) -> list[str]:
     """The types of the params and the result of a method."""
     return [name for name in (method.params, method.result) if name is not None]
-
-
-def describe_area(bundle: Bundle, area: str) -> tuple[str, str]:
-    """Title and description of an area, in plain text."""
-    for path, (_, doc) in bundle.files.items():
-        if posixpath.basename(path).removesuffix(".json") == area:
-            return bundle.get_title(path) or area, doc
-    return area, ""
-
-
-def name_area(bundle: Bundle, area: str) -> str:
-    """The title of a source file, in plain text."""
-    return describe_area(bundle, area)[0]
 
 
 def describe_messages(protocol: ir.Protocol) -> dict[str, Any]:

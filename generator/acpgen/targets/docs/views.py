@@ -10,7 +10,7 @@ from acpgen import ir
 from acpgen.diagnostics.markup import Markdown, make_identifier, split_sentences, write_code, write_prose, write_value
 from acpgen.targets.docs.leniency import describe_leniency
 from acpgen.targets.docs.page_paths import Linker, join_markdown
-from acpgen.targets.docs.type_text import admits_null, list_constraints, list_type_references
+from acpgen.targets.docs.type_text import admits_null, describe_type, list_constraints, list_type_references
 from acpgen.targets.docs.usages import Usage
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _SAYS_OMISSION: Final = re.compile(r"\b(?:omi(?:ssion|t|ts|tted|tting)|absen(?:t
 UNKNOWN: Final = {
     "open": "An unknown {} is valid. Receivers keep it whole and hand it on unchanged; a name that begins with `_` is an extension "
     "of some implementation, any other belongs to a later version of the protocol.",
-    "tolerated": "The schema has_message no other {}, and senders send none. Receivers keep an unknown one whole instead of refusing the "
+    "tolerated": "The schema has no other {}, and senders send none. Receivers keep an unknown one whole instead of refusing the "
     "message.",
     "closed": "An unknown {} makes the message invalid, and receivers refuse it: what it means decides what happens next.",
 }
@@ -127,6 +127,21 @@ def describe_capability(path: str | None, linker: Linker) -> Markdown:
         return Markdown("none")
     side = path.partition(":")[0]
     return Markdown(f"{linker.link_capability(path)} of the {write_prose(side)}")
+
+
+def describe_other_fields(record: ir.Record, docs: VersionDocs, linker: Linker) -> Markdown:
+    """Which fields an object may have beside its own; empty if it may have any."""
+    if isinstance(record.extra, ir.Nothing):
+        return Markdown("Other fields make the object invalid.")
+    schema = docs.bundle.definitions.get(record.name, {})
+    if "patternProperties" in schema and schema.get("additionalProperties") is False:
+        patterns = join_markdown(map(write_code, schema["patternProperties"]), " or ")
+        return Markdown(
+            f"Other fields are allowed where their names match {patterns}. Any other makes the object invalid."
+        )
+    if isinstance(record.extra, ir.Anything):
+        return Markdown()
+    return Markdown(f"Other fields are allowed; their values are: {describe_type(record.extra, linker)}.")
 
 
 def describe_exclusions(record: ir.Record) -> Iterator[Markdown]:

@@ -11,9 +11,6 @@ from acpgen.naming.identifiers import assign, class_names, make_method_names
 from acpgen.targets.python.literals import wrap_docstring, write_docstring, write_literal
 from acpgen.targets.python.naming import Names
 
-EITHER: Final = frozenset({"both", "protocol"})
-"""The side of methods that either peer handles."""
-
 _SERVING: Final = (
     *(
         "attach",
@@ -66,7 +63,7 @@ class Peer:
 
 def make_peers_view(protocol: ir.Protocol, names: Names) -> dict[str, Any] | None:
     """The template values; `None` unless there are methods and two sides."""
-    sides = [side for side in protocol.sides if side not in EITHER]
+    sides = [side for side in protocol.sides if side not in ir.EITHER]
     if len(sides) < 2 or not protocol.methods:
         return None
     peers = _name_peers(sides)
@@ -117,7 +114,7 @@ def _find_other_side(side: str, pair: tuple[str, str]) -> str:
 
 
 def _make_view(peer: Peer, other: Peer, protocol: ir.Protocol, names: Names) -> dict[str, Any]:
-    methods = {f"{m.name} {m.kind}": m for m in protocol.methods if m.side in EITHER or m.side == peer.name}
+    methods = {f"{m.name} {m.kind}": m for m in protocol.methods if m.side in ir.EITHER or m.side == peer.name}
     reserved_names = {*_SERVING, other.attribute}
     python_names = make_method_names({key: method.name for key, method in methods.items()}, used=reserved_names)
     return {

@@ -21,9 +21,6 @@ from acpgen.targets.vectors.rows import (
     refuse,
 )
 
-_EITHER: Final = ("both", "protocol")
-"""The values of a method's side that mean either side."""
-
 _EMPTY: Final[dict[str, Any]] = {"object": {}, "array": [], "null": None}
 """The values that stand for omitted params."""
 
@@ -106,7 +103,7 @@ class Messages:
 
     def cover_envelopes(self) -> Iterator[tuple[RowSubject, Iterator[Row]]]:
         """Yield the rows that are the same for all methods, with the first request that is stable and handled by one side."""
-        requests = (one for one in self.protocol.methods if one.kind == "request" and one.side not in _EITHER)
+        requests = (one for one in self.protocol.methods if one.kind == "request" and one.side not in ir.EITHER)
         method = next((one for one in requests if not one.unstable), None)
         if method is None:
             return
@@ -147,7 +144,7 @@ class Messages:
         yield _miss_method("request sent as a notification", _without(call, "id"))
         names = {one.name for one in self.protocol.methods if one.side in (method.side, "both")}
         for one in self.protocol.methods:
-            is_of_sender = one.kind == "request" and one.side not in (*_EITHER, method.side)
+            is_of_sender = one.kind == "request" and one.side not in (*ir.EITHER, method.side)
             if is_of_sender and one.name not in names:
                 yield _miss_method("method that the sender itself handles", {**call, "method": one.name})
                 break
@@ -191,7 +188,7 @@ class Messages:
     def list_senders(self, method: ir.Method) -> tuple[str, ...]:
         """The peers that send a method."""
         peers = self.protocol.sides or ("client", "server")
-        if method.side in _EITHER:
+        if method.side in ir.EITHER:
             return peers
         others = tuple(side for side in peers if side != method.side)
         return others[:1] if "proxy" in peers else others

@@ -53,9 +53,6 @@ const acpJudge = (() => {
 
   // --- conversations ---
 
-  const RULES = ["not-json", "duplicate-key", "envelope-malformed", "batch-empty", "batch-mixed", "method-unknown", "method-misdirected",
-    "params-malformed", "result-malformed", "error-malformed", "response-without-request", "id-in-use"];
-
   // Lines of one connection, in their order: messages, or lines of a recording that say who spoke.
   class Conversation {
     constructor(protocol) {
@@ -160,6 +157,6 @@ const acpJudge = (() => {
     return found;
   }
 
-  return { Protocol, Conversation, versionOf, RULES };
+  return { Protocol, Conversation, versionOf };
 })();
 if (typeof module !== "undefined") module.exports = acpJudge;
