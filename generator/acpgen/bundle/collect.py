@@ -116,7 +116,7 @@ class _Collector:
         self.sides = find_sides(self.files.values(), sides)
         self.own = tuple(self.files)
         self.silent = frozenset(path for path, value in self.files.items() if "$schema" not in value)
-        self.addresses = ReferenceResolver(documents.reference_values)
+        self.addresses = ReferenceResolver(documents.values_by_uri)
         self.known: set[SchemaPlace] = set()
         self.schemas: dict[SchemaPlace, Schema] = {}
         self.inside: dict[SchemaPlace, list[SchemaPlace]] = {}

@@ -87,9 +87,12 @@ class Documents:
     references: Mapping[str, Document] = field(default_factory=dict[str, Document])
 
     @property
-    def reference_values(self) -> Mapping[str, JSON]:
-        """The values of the referenced documents by URI."""
-        return {uri: document.value for uri, document in self.references.items()}
+    def values_by_uri(self) -> Mapping[str, JSON]:
+        """The values of its files by their `$id`, and of the referenced documents."""
+        roots = (each.value for each in self.documents if isinstance(each.value, dict))
+        own = ((root.get("$id", root.get("id")), root) for root in roots)
+        values: dict[str, JSON] = {normalize_uri(uri): root for uri, root in own if isinstance(uri, str)}
+        return values | {uri: document.value for uri, document in self.references.items()}
 
     @property
     def values(self) -> tuple[JSON, ...]:
@@ -351,8 +354,9 @@ def _make_documents(source: Source, judge: Callable[[JSON, str, Mapping[str, JSO
     documents = Documents(
         source.name, tuple(filter(None, own)), {uri: each for uri, each in beside if each is not None}
     )
+    values = documents.values_by_uri
     for document in (*documents.documents, *{each.path: each for each in documents.references.values()}.values()):
-        found_here = judge(document.value, document.path, documents.reference_values)
+        found_here = judge(document.value, document.path, values)
         faults.extend(fault.move_to(source.locate(fault.at)) for fault in found_here)
     if faults:
         raise Faults(faults)

@@ -156,7 +156,7 @@ class Subject:
 
     @cached_property
     def _addresses(self) -> ReferenceResolver:
-        addresses = ReferenceResolver(self.found.reference_values)
+        addresses = ReferenceResolver(self.found.values_by_uri)
         for node in self.nodes:
             if not node.parts:
                 addresses.admit(node.file, node.schema)
