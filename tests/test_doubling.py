@@ -121,6 +121,10 @@ def test_ways_are_counted_from_the_leaves_on() -> None:
     assert found["L0"] > 2**10 and min(found.values()) == 1
     long = {f"L{number}": level(number + 1) for number in range(20_000)} | {"L20000": {}}
     assert count_paths(long)["L0"] == 20_001
+    nested: dict[str, object] = {"type": "object"}
+    for _ in range(40):
+        nested = {"allOf": [nested], "unevaluatedProperties": False}
+    assert count_paths({"A": nested})["A"] > 3**40, "counted without a walk of each"
 
 
 def test_a_fault_names_the_first_definition_that_is_too_much() -> None:

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from acpgen.adopt.facts import rebuild
 from acpgen.input.load import Documents
-from acpgen.input.walk import Schema, asserts, is_object, list_references
+from acpgen.input.walk import Schema, asserts, is_object, list_references, map_subschemas
 from acpgen.pointers import read_reference
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -86,7 +85,7 @@ def _make_references_local(schema: Any, path: str, paths: Mapping[str, str]) -> 
 def _change_references(schema: Any, change: Callable[[str], str]) -> Any:
     if not is_object(schema):
         return schema
-    result = rebuild(schema, lambda _, child: _change_references(child, change))
+    result = map_subschemas(schema, lambda _, child: _change_references(child, change))
     if isinstance(schema.get("$ref"), str):
         result["$ref"] = change(schema["$ref"])
     return result

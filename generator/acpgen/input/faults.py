@@ -75,9 +75,9 @@ TOO_DEEP = FaultKind(
 )
 TOO_MANY_PATHS = FaultKind(
     "too-many-paths",
-    "this has more than {limit} evaluation paths, because references lead to the same definitions again and "
-    "again; so its examples and messages are not judged.",
-    "Refer to each definition once.",
+    "this has more than {limit} evaluation paths, because references, or 'unevaluated…' keywords inside each other, "
+    "lead to the same schemas again and again; so its examples and messages are not judged.",
+    "Refer to each definition once, and use such a keyword once.",
 )
 TOO_MUCH_WORK = FaultKind(
     "too-much-work",

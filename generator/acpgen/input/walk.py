@@ -33,6 +33,13 @@ ASSERTIONS: Final = frozenset(keyword.name for keyword in TABLE if keyword.role 
 """Every keyword by which a 2020-12 validator can refuse a value."""
 
 
+IN_PLACE: Final = (
+    *(keyword.name for keyword in TABLE if keyword.role == "asserts" and keyword.holds and not keyword.judges),
+    "dependentSchemas",
+)
+"""Keywords whose subschemas apply to the same value."""
+
+
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
     """Whether a JSON value is an object; a schema that is not a boolean is one."""
     return isinstance(value, dict)
@@ -111,16 +118,16 @@ def list_children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
 
 def map_subschemas(schema: Schema, change: Callable[[tuple[str, ...], Any], Any]) -> Schema:
     """A schema with its direct subschemas replaced by what `change` makes of their keys and of each."""
-
-    def change_member(key: str, value: Any) -> Any:
-        holds = HOLDS.get(key)
-        if holds == "map" and is_object(value):
-            return {name: change((key, name), item) for name, item in value.items()}
-        if holds in ("list", "schema") and is_array(value):  # tuples of draft-07, too
-            return [change((key, str(index)), item) for index, item in enumerate(value)]
-        return change((key,), value) if holds == "schema" else value
-
-    return {key: change_member(key, value) for key, value in schema.items()}
+    result = dict(schema)
+    for (key, *below), child in list_children(schema):
+        inner = change((key, *below), child)
+        if not below:
+            result[key] = inner
+            continue
+        if result[key] is schema[key]:
+            result[key] = schema[key].copy()
+        result[key][below[0] if is_object(result[key]) else int(below[0])] = inner
+    return result
 
 
 def walk_schemas(schema: object) -> Iterator[tuple[tuple[str, ...], Schema]]:
