@@ -43,6 +43,7 @@ from acpgen.input.load import (
     read_bytes,
     read_folder,
 )
+from acpgen.input.numbers import loads
 from acpgen.input.overlay import extend_files
 from acpgen.input.schema_validator import Validator
 from acpgen.input.text_edits import rewrite
@@ -241,14 +242,14 @@ def read_ours(folder: Path, name: str) -> Documents:
     """The files of a protocol, which have their definitions where upstream has them. Raises `Faults`."""
     source = read(folder, name=name)
     documents = parse(source)
-    try:
-        understand(documents)
-    except Faults as caught:
-        raise Faults(fault.move_to(source.locate(fault.at)) for fault in caught.faults) from None
     reasons = {document.path: next(_find_foreign_places(document.value), "") for document in documents.documents}
     faults = [CANNOT_FOLLOW(at=source.locate(path), reason=reason) for path, reason in reasons.items() if reason]
     if faults:
         raise Faults(faults)
+    try:
+        understand(documents)
+    except Faults as caught:
+        raise Faults(fault.move_to(source.locate(fault.at)) for fault in caught.faults) from None
     return documents
 
 
@@ -372,16 +373,15 @@ def _find_changes(
         }
         removed_paths += [path for path, document in both.items() if document is None and path in extending.own]
         documents_to_write = {path: document for path, document in both.items() if document is not None}
-    return {path: _format_document(folder / path, document) for path, document in documents_to_write.items()}, tuple(
-        removed_paths
-    )
+    texts = {path: _read_text(folder / path) if (folder / path).exists() else "" for path in documents_to_write}
+    formatted = {path: _format_document(texts[path], document) for path, document in documents_to_write.items()}
+    return {path: text for path, text in formatted.items() if text != texts[path]}, tuple(removed_paths)
 
 
-def _format_document(file: Path, document: Schema) -> str:
-    """Format a document in the layout of its file: ours, also for a new file, or that of its author."""
-    text = _read_text(file) if file.exists() else ""
-    before = parse_json(text, display_path(file)) if text else {}
-    is_ours = not is_object(before) or not text or text == layout.format_document(before)
+def _format_document(text: str, document: Schema) -> str:
+    """Format a document in the layout of the text of its file: ours, also for a new file, or that of its author."""
+    before = loads(text) if text else None
+    is_ours = not is_object(before) or text == layout.format_document(before)
     return layout.format_document(document) if is_ours else rewrite(text, document)
 
 
