@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from acpgen.adopt import layout
-from acpgen.adopt.canonical import Canonical, place_definitions, read_canonical
+from acpgen.adopt.canonical import Canonical, place_definitions, read_canonical, without_definitions
 from acpgen.adopt.differences import find_differences
 from acpgen.adopt.facts import Conventions, extract_facts, find_conventions, fingerprint, state_the_same
 from acpgen.adopt.faults import (
@@ -209,7 +209,7 @@ def read_upstream(file: Path) -> Schema:
         raise Faults([NOT_ADOPTABLE(at=at, reason="this is a folder")])
     _require_layout(value, at)
     plain = {key: schema for key, schema in extract_facts(value).items() if key not in HEAD}
-    return {**{key: schema for key, schema in plain.items() if key != "$defs"}, "$defs": plain["$defs"]}
+    return {**without_definitions(plain), "$defs": plain["$defs"]}
 
 
 def _require_layout(value: Schema, at: str) -> None:
@@ -300,7 +300,7 @@ def _merge(
     old, here, now = base["$defs"], ours.definitions, theirs["$defs"]
     target_names = {
         target_name
-        for name, schema in (*now.items(), ("", _without_definitions(theirs)))
+        for name, schema in (*now.items(), ("", without_definitions(theirs)))
         for target_name in list_references(schema)
         if target_name != name
     }
@@ -321,7 +321,7 @@ def _merge(
     root: Schema = {}
     if ours.root is not None:
         head = ours.heads[ours.root]
-        root = merge.merge_schema(_without_definitions(base), head, _without_definitions(theirs), ())
+        root = merge.merge_schema(without_definitions(base), head, without_definitions(theirs), ())
     still_used: dict[str, tuple[str, ...]] = {}
     while missing := _find_missing(result, root):
         for name, users in missing.items():
@@ -331,10 +331,6 @@ def _merge(
             else:
                 result[name] = add_with_placeholder(name, now[name], merge.conventions)
     return {name: remove_needless_placeholders(schema) for name, schema in result.items()}, still_used, root
-
-
-def _without_definitions(schema: Schema) -> Schema:
-    return {key: value for key, value in schema.items() if key != "$defs"}
 
 
 def _find_missing(definitions: Mapping[str, Schema], root: Schema) -> dict[str, tuple[str, ...]]:

@@ -43,7 +43,7 @@ from acpgen.input.file_discovery import discover_files, make_address
 from acpgen.input.numbers import dumps, number, with_decimals
 from acpgen.input.overlay import Written, extend_files
 from acpgen.input.positions import DEEPEST, JsonProblem, find_problems, locate_offset
-from acpgen.input.walk import is_definition, is_object
+from acpgen.input.walk import as_object, is_definition, is_object
 from acpgen.pointers import follow, split_pointer, write_plain_pointer
 
 if TYPE_CHECKING:
@@ -328,9 +328,9 @@ _SILENT: Final = frozenset(("$schema", "$id", "id", "$comment", "title", "descri
 
 
 def _as_object(document: Document) -> Document:
-    value: JSON = {} if document.value is True else {"not": {}} if document.value is False else document.value
+    value = as_object(document.value)
     is_silent = is_object(value) and value.keys() <= _SILENT
-    return replace(document, value={**value, "allOf": [{}]} if is_object(value) and is_silent else value)
+    return replace(document, value={**value, "allOf": [{}]} if is_silent else value)
 
 
 def parse_unchecked(source: Source) -> Documents:

@@ -45,6 +45,13 @@ def is_object(value: object) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict)
 
 
+def as_object(schema: Any) -> Schema:
+    """A schema as an object: `{}` for `true`, `{"not": {}}` for `false`."""
+    if isinstance(schema, bool):
+        return {} if schema else {"not": {}}
+    return schema  # type: ignore[no-any-return]
+
+
 def is_array(value: object) -> TypeGuard[list[Any]]:
     """Whether a JSON value is an array."""
     return isinstance(value, list)
