@@ -286,7 +286,7 @@ def find_cycles(edges: Mapping[K, Iterable[K]]) -> Iterator[list[K]]:
                 if path:
                     lowest[path[-1][0]] = min(lowest[path[-1][0]], lowest[here])
                 if lowest[here] == indices[here]:
-                    group = [each for each in open_ if indices[each] >= indices[here]]
-                    for each in group:
-                        del open_[each]
-                    yield group
+                    group: list[K] = []
+                    while here in open_:
+                        group.append(open_.popitem()[0])
+                    yield group[::-1]
