@@ -37,7 +37,14 @@ from acpgen.adopt.adoption import read_upstream
 from acpgen.adopt.canonical import Canonical, read_canonical
 from acpgen.adopt.differences import find_differences
 from acpgen.adopt.facts import OURS, Parts, extract_facts, find_conventions, key_branches
-from acpgen.adopt.faults import ADOPTION_REFUSED, NO_BASE, NOT_ADOPTABLE, UNCLEAR_PROTOCOL, UNSTABLE_PARTS
+from acpgen.adopt.faults import (
+    ADOPTION_REFUSED,
+    CANNOT_FOLLOW,
+    NO_BASE,
+    NOT_ADOPTABLE,
+    UNCLEAR_PROTOCOL,
+    UNSTABLE_PARTS,
+)
 from acpgen.adopt.layout import format_compact
 from acpgen.adopt.layout import format_document as laid_out
 from acpgen.adopt.merge import Merge
@@ -531,6 +538,21 @@ def test_nothing_changes_where_upstream_did_not(project: Project) -> None:
     before = files_of(project.folder)
     assert project.adopt().is_none
     assert files_of(project.folder) == before
+
+
+def test_nothing_is_written_where_a_file_has_its_definitions_first(project: Project) -> None:
+    document = json.loads((project.folder / "greet.json").read_text())
+    (project.folder / "greet.json").write_text(json.dumps({"$defs": document.pop("$defs"), **document}, indent=4))
+    assert project.adopt().is_none
+
+
+def test_a_reference_to_other_files_is_named_as_the_reason_why_a_folder_cannot_follow(project: Project) -> None:
+    document = json.loads((project.folder / "greet.json").read_text())
+    document["$defs"]["Far"] = {"$ref": "https://example.com/far.json"}
+    (project.folder / "greet.json").write_text(json.dumps(document))
+    with pytest.raises(Faults) as caught:
+        project.adopt()
+    assert [fault.kind for fault in caught.value.faults] == [CANNOT_FOLLOW], "acpgen adopt has no option for such files"
 
 
 def test_a_new_field_comes_at_its_place_with_room_for_words(project: Project) -> None:

@@ -6,6 +6,7 @@ import json
 import signal
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from functools import partial
 from types import FrameType
 from typing import Final
 
@@ -18,7 +19,7 @@ from acpgen.compat.compare import compare
 from acpgen.compat.findings import Mode
 from acpgen.errors import FaultKind
 from acpgen.input.complexity import MOST_PATHS, count_paths
-from acpgen.input.faults import TOO_MANY_PATHS
+from acpgen.input.faults import TOO_MANY_PATHS, TOO_MUCH_WORK
 from acpgen.input.load import Documents, Source, parse
 from acpgen.ir import Ref
 from acpgen.meaning.samples import LARGEST, Unmakeable, Values
@@ -121,6 +122,15 @@ def test_ways_are_counted_from_the_leaves_on() -> None:
     assert found["L0"] > 2**10 and min(found.values()) == 1
     long = {f"L{number}": level(number + 1) for number in range(20_000)} | {"L20000": {}}
     assert count_paths(long)["L0"] == 20_001
+
+
+def test_unevaluated_keywords_inside_each_other_are_refused_before_they_multiply() -> None:
+    nested: dict[str, object] = {"type": "object"}
+    for _ in range(40):
+        nested = {"allOf": [nested], "unevaluatedProperties": False}
+    known = understand(parse(Source("p", "", (("p.json", json.dumps({"$defs": {"A": nested}}).encode()),))))
+    for target, fault in (("docs", TOO_MANY_PATHS), ("vectors", TOO_MANY_PATHS), ("typescript", TOO_MUCH_WORK)):
+        assert refusals(partial(TARGETS[target], *known, Settings())) == {fault}
 
 
 def test_a_fault_names_the_first_definition_that_is_too_much() -> None:

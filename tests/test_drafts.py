@@ -19,7 +19,7 @@ from acpgen.errors import Fault, FaultKind, Faults
 from acpgen.input.drafts import ALL, BY_NAME, MODERN, Draft, find_draft, find_written_place, restore_keywords
 from acpgen.input.faults import UNKNOWN_DIALECT, UNKNOWN_VOCABULARY
 from acpgen.input.keywords import DRAFTS, TABLE
-from acpgen.input.load import Document, Documents, check
+from acpgen.input.load import Document, Documents, Source, check, parse
 from acpgen.input.schema_validator import Validator
 from drafts_drawn import Maker
 from tiers import EXTENTS
@@ -348,6 +348,13 @@ def test_a_meta_schema_that_is_given_tells_the_draft(meta: Any, expected: str) -
     found = find_draft({"$schema": f"{OWN}#"}, {OWN: meta})
     assert found is not None
     assert found.name == expected
+
+
+def test_a_meta_schema_in_the_folder_tells_the_draft_of_the_files_that_name_it() -> None:
+    meta = {"$schema": named("draft-07"), "$id": f"{OWN}#", "type": "object"}
+    files = {"a.json": {"$schema": OWN, "definitions": {"A": {"items": [{"type": "string"}]}}}, "meta.json": meta}
+    source = Source("p", "p", tuple((path, json.dumps(value).encode()) for path, value in files.items()))
+    assert bundle(parse(source)).definitions["A"] == {"prefixItems": [{"type": "string"}]}
 
 
 def test_a_meta_schema_that_is_not_given_is_refused_with_what_to_do() -> None:

@@ -127,6 +127,20 @@ def test_what_nothing_tells_apart_is_counted_among_its_likes_only() -> None:
     assert set(of(schema)) >= set(before)
 
 
+def test_a_name_lists_three_things_at_most() -> None:
+    def fields(*names: str) -> Any:
+        return {**record(**dict.fromkeys(names, TEXT)), "required": [*names]}
+
+    alike = {"$defs": {"Either": {"anyOf": [fields("a", "b", "c", "d", last) for last in "efgh"]}}}
+    assert [*of(alike)] == ["Either", "EitherWithA", "EitherWithAAndB", "EitherWithAAndBAndC", "ObjectEither"]
+    four = [{"$ref": f"#/$defs/{name}"} for name in "PQRS"]
+    members: Any = {name: record(**{name: TEXT}) for name in "PQRS"}
+    taken = {"$defs": {**members, "Thing": record(kind={"anyOf": four}), "ThingKind": TEXT}}
+    assert "ThingKindChoice" in of(taken)
+    taken["$defs"]["Thing"]["properties"]["kind"]["anyOf"].pop()
+    assert "POrQOrR" in of(taken)
+
+
 def test_a_comparison_names_variants_as_generation_does() -> None:
     def tagged(value: str) -> Any:
         return {"$ref": "#/$defs/Chunk", "properties": {"kind": {"const": value}}, "required": ["kind"]}

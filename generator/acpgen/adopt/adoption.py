@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from acpgen.adopt import layout
-from acpgen.adopt.canonical import Canonical, place_definitions, read_canonical
+from acpgen.adopt.canonical import Canonical, place_definitions, read_canonical, without_definitions
 from acpgen.adopt.differences import find_differences
 from acpgen.adopt.facts import Conventions, extract_facts, find_conventions, fingerprint, state_the_same
 from acpgen.adopt.faults import (
@@ -43,6 +43,7 @@ from acpgen.input.load import (
     read_bytes,
     read_folder,
 )
+from acpgen.input.numbers import loads
 from acpgen.input.overlay import extend_files
 from acpgen.input.schema_validator import Validator
 from acpgen.input.text_edits import rewrite
@@ -208,7 +209,7 @@ def read_upstream(file: Path) -> Schema:
         raise Faults([NOT_ADOPTABLE(at=at, reason="this is a folder")])
     _require_layout(value, at)
     plain = {key: schema for key, schema in extract_facts(value).items() if key not in HEAD}
-    return {**{key: schema for key, schema in plain.items() if key != "$defs"}, "$defs": plain["$defs"]}
+    return {**without_definitions(plain), "$defs": plain["$defs"]}
 
 
 def _require_layout(value: Schema, at: str) -> None:
@@ -241,14 +242,14 @@ def read_ours(folder: Path, name: str) -> Documents:
     """The files of a protocol, which have their definitions where upstream has them. Raises `Faults`."""
     source = read(folder, name=name)
     documents = parse(source)
-    try:
-        understand(documents)
-    except Faults as caught:
-        raise Faults(fault.move_to(source.locate(fault.at)) for fault in caught.faults) from None
     reasons = {document.path: next(_find_foreign_places(document.value), "") for document in documents.documents}
     faults = [CANNOT_FOLLOW(at=source.locate(path), reason=reason) for path, reason in reasons.items() if reason]
     if faults:
         raise Faults(faults)
+    try:
+        understand(documents)
+    except Faults as caught:
+        raise Faults(fault.move_to(source.locate(fault.at)) for fault in caught.faults) from None
     return documents
 
 
@@ -299,7 +300,7 @@ def _merge(
     old, here, now = base["$defs"], ours.definitions, theirs["$defs"]
     target_names = {
         target_name
-        for name, schema in (*now.items(), ("", _without_definitions(theirs)))
+        for name, schema in (*now.items(), ("", without_definitions(theirs)))
         for target_name in list_references(schema)
         if target_name != name
     }
@@ -320,7 +321,7 @@ def _merge(
     root: Schema = {}
     if ours.root is not None:
         head = ours.heads[ours.root]
-        root = merge.merge_schema(_without_definitions(base), head, _without_definitions(theirs), ())
+        root = merge.merge_schema(without_definitions(base), head, without_definitions(theirs), ())
     still_used: dict[str, tuple[str, ...]] = {}
     while missing := _find_missing(result, root):
         for name, users in missing.items():
@@ -330,10 +331,6 @@ def _merge(
             else:
                 result[name] = add_with_placeholder(name, now[name], merge.conventions)
     return {name: remove_needless_placeholders(schema) for name, schema in result.items()}, still_used, root
-
-
-def _without_definitions(schema: Schema) -> Schema:
-    return {key: value for key, value in schema.items() if key != "$defs"}
 
 
 def _find_missing(definitions: Mapping[str, Schema], root: Schema) -> dict[str, tuple[str, ...]]:
@@ -372,16 +369,15 @@ def _find_changes(
         }
         removed_paths += [path for path, document in both.items() if document is None and path in extending.own]
         documents_to_write = {path: document for path, document in both.items() if document is not None}
-    return {path: _format_document(folder / path, document) for path, document in documents_to_write.items()}, tuple(
-        removed_paths
-    )
+    texts = {path: _read_text(folder / path) if (folder / path).exists() else "" for path in documents_to_write}
+    formatted = {path: _format_document(texts[path], document) for path, document in documents_to_write.items()}
+    return {path: text for path, text in formatted.items() if text != texts[path]}, tuple(removed_paths)
 
 
-def _format_document(file: Path, document: Schema) -> str:
-    """Format a document in the layout of its file: ours, also for a new file, or that of its author."""
-    text = _read_text(file) if file.exists() else ""
-    before = parse_json(text, display_path(file)) if text else {}
-    is_ours = not is_object(before) or not text or text == layout.format_document(before)
+def _format_document(text: str, document: Schema) -> str:
+    """Format a document in the layout of the text of its file: ours, also for a new file, or that of its author."""
+    before = loads(text) if text else None
+    is_ours = not is_object(before) or text == layout.format_document(before)
     return layout.format_document(document) if is_ours else rewrite(text, document)
 
 

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from acpgen.adopt.facts import rebuild
 from acpgen.input.load import Documents
-from acpgen.input.walk import Schema, asserts, is_object, list_references
+from acpgen.input.walk import Schema, as_object, asserts, is_object, list_references, map_subschemas
 from acpgen.pointers import read_reference
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -56,11 +55,16 @@ def read_canonical(documents: Documents) -> Canonical:
     for document in documents.documents:
         assert is_object(document.value)
         whole = _make_references_global(document.value)
-        heads[document.path] = {key: value for key, value in whole.items() if key != "$defs"}
+        heads[document.path] = without_definitions(whole)
         for name, schema in whole.get("$defs", {}).items():
-            definitions[name] = schema if is_object(schema) else {} if schema else {"not": {}}
+            definitions[name] = as_object(schema)
             paths[name] = document.path
     return Canonical(heads, definitions, paths)
+
+
+def without_definitions(schema: Schema) -> Schema:
+    """The head of a file: its content besides its definitions."""
+    return {key: value for key, value in schema.items() if key != "$defs"}
 
 
 def _make_references_global(schema: Any) -> Any:
@@ -86,7 +90,7 @@ def _make_references_local(schema: Any, path: str, paths: Mapping[str, str]) -> 
 def _change_references(schema: Any, change: Callable[[str], str]) -> Any:
     if not is_object(schema):
         return schema
-    result = rebuild(schema, lambda _, child: _change_references(child, change))
+    result = map_subschemas(schema, lambda _, child: _change_references(child, change))
     if isinstance(schema.get("$ref"), str):
         result["$ref"] = change(schema["$ref"])
     return result

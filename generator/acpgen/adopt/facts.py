@@ -5,14 +5,14 @@ Descriptions, examples, keywords that only we use, and differences of mere notat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from acpgen.input.keywords import TABLE
 from acpgen.input.numbers import dumps
 from acpgen.input.tagged_unions import find_constant
-from acpgen.input.walk import MAPS, Schema, is_array, is_object, list_children
+from acpgen.input.walk import MAPS, Schema, is_array, is_object, list_children, map_subschemas
 
 Key: TypeAlias = tuple[str, ...]
 """What identifies a branch of a union across revisions."""
@@ -33,29 +33,12 @@ OURS: Final = frozenset(
 UNIONS: Final = ("anyOf", "oneOf")
 
 
-def rebuild(schema: Schema, change: Callable[[tuple[str, ...], Any], Any]) -> Schema:
-    """Copy a schema, replacing each direct subschema by the result of `change`, which receives the keys that lead to it and the
-    subschema.
-    """
-    result = dict(schema)
-    for path, child in list_children(schema):
-        inner = change(path, child)
-        if len(path) == 1:
-            result[path[0]] = inner
-            continue
-        keyword, last = path
-        if result[keyword] is schema[keyword]:
-            result[keyword] = schema[keyword].copy()
-        result[keyword][last if is_object(result[keyword]) else int(last)] = inner
-    return result
-
-
 def extract_facts(schema: Any) -> Any:
     """A schema without documentation and our annotations; an `allOf` of a single reference becomes that reference."""
     if not is_object(schema):
         return schema
     facts: Schema = {key: value for key, value in schema.items() if key not in WORDS and key not in OURS}
-    return unwrap_reference(rebuild(facts, lambda _, child: extract_facts(child)))
+    return unwrap_reference(map_subschemas(facts, lambda _, child: extract_facts(child)))
 
 
 def unwrap_reference(schema: Schema) -> Schema:
@@ -84,7 +67,7 @@ def _sort(value: Any) -> Any:
     if not is_object(value):
         return value
     subschema_keywords = {path[0] for path, _ in list_children(value)}
-    inside = rebuild(value, lambda _, child: _sort(child))
+    inside = map_subschemas(value, lambda _, child: _sort(child))
     result: Schema = {}
     for keyword in sorted(inside):
         item = inside[keyword]
@@ -179,7 +162,7 @@ class Conventions:
         """Upstream's facts with our conventions applied to every field below."""
         if not is_object(schema):
             return schema
-        return rebuild(
+        return map_subschemas(
             schema,
             lambda path, child: (
                 self.adapt_field(path[1], child) if path[0] == "properties" else self.adapt_schema(child)

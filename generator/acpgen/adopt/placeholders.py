@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from acpgen.adopt.facts import UNIONS, Conventions, Key, rebuild
+from acpgen.adopt.facts import UNIONS, Conventions, Key
 from acpgen.input.tagged_unions import find_branches, find_constant, is_null
-from acpgen.input.walk import Schema, is_object
+from acpgen.input.walk import Schema, is_object, map_subschemas
 
 PLACEHOLDER: Final = ""
 
@@ -29,7 +29,7 @@ def add_placeholders(theirs: Any, habits: Conventions) -> Any:
             return add_with_placeholder((), child, habits)
         return child if path[0] == "not" else add_placeholders(child, habits)
 
-    return rebuild({key: theirs[key] for key in sorted(theirs, key=lambda key: key.startswith("x-"))}, add_below)
+    return map_subschemas({key: theirs[key] for key in sorted(theirs, key=lambda key: key.startswith("x-"))}, add_below)
 
 
 def _add_placeholder(schema: Any) -> Any:
@@ -52,14 +52,14 @@ def remove_needless_placeholders(schema: Any, owners: tuple[Schema, ...] = ()) -
         is_alone = path[0] in UNIONS and (is_null(child) or len(branches) < 2)
         return _remove_placeholder(plain) if is_alone else plain
 
-    return rebuild(schema, remove_below)
+    return map_subschemas(schema, remove_below)
 
 
 def remove_placeholders(schema: Any) -> Any:
     """A schema without empty descriptions at any depth."""
     if not is_object(schema):
         return schema
-    return _remove_placeholder(rebuild(schema, lambda _, child: remove_placeholders(child)))
+    return _remove_placeholder(map_subschemas(schema, lambda _, child: remove_placeholders(child)))
 
 
 def _make_field(name: str, schema: Any, owner: Schema, owners: tuple[Schema, ...]) -> Any:

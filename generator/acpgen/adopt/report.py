@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from acpgen.adopt.adoption import HEAD, Adoption
-from acpgen.adopt.canonical import Canonical
+from acpgen.adopt.canonical import Canonical, without_definitions
 from acpgen.adopt.differences import Difference, find_differences, find_pointer, join_names, shorten
 from acpgen.adopt.facts import fingerprint, state_the_same
 from acpgen.adopt.placeholders import PLACEHOLDER
 from acpgen.diagnostics.markup import escape_line, write_code
 from acpgen.errors import count_noun, make_printable
-from acpgen.input.tagged_unions import is_null
-from acpgen.input.walk import is_array, is_object, walk_schemas
+from acpgen.input.tagged_unions import is_null, list_type_names
+from acpgen.input.walk import is_object, walk_schemas
 from acpgen.pointers import write_pointer
 
 Kind: TypeAlias = Literal["added", "changed", "removed", "conflict", "different"]
@@ -104,7 +104,7 @@ def _list_kept_different(adoption: Adoption) -> Iterator[Entry]:
         if name not in after.definitions:
             yield Entry("different", name, f"{adoption.source}{write_pointer('$defs', name)}", "only upstream")
     if after.root is not None:
-        upstream_root = {key: value for key, value in adoption.theirs.items() if key != "$defs"}
+        upstream_root = without_definitions(adoption.theirs)
         root = {key: value for key, value in after.heads[after.root].items() if key not in HEAD}
         for difference in find_differences(upstream_root, root):
             yield Entry("different", _ROOT, _find_place(after, _ROOT, difference.at), _describe_difference(difference))
@@ -246,13 +246,11 @@ def _find_new_nullable(adoption: Adoption, changes: Iterable[Entry]) -> Iterator
 def _admits_null(schema: Any) -> bool:
     if not is_object(schema):
         return False
-    types = schema.get("type")
-    return (is_array(types) and "null" in types) or any(map(is_null, schema.get("anyOf", ())))
+    return "null" in list_type_names(schema) or any(map(is_null, schema.get("anyOf", ())))
 
 
 def _is_root_different(adoption: Adoption) -> bool:
-    old, new = ({key: side[key] for key in side if key != "$defs"} for side in (adoption.base, adoption.theirs))
-    return not state_the_same(old, new)
+    return not state_the_same(without_definitions(adoption.base), without_definitions(adoption.theirs))
 
 
 def _find_renamings(adoption: Adoption) -> Iterator[str]:

@@ -39,6 +39,7 @@ from acpgen.input.walk import (
     KEYWORDS,
     TYPES,
     Schema,
+    as_object,
     find_cycles,
     find_refs_anywhere,
     is_array,
@@ -116,7 +117,7 @@ class _Collector:
         self.sides = find_sides(self.files.values(), sides)
         self.own = tuple(self.files)
         self.silent = frozenset(path for path, value in self.files.items() if "$schema" not in value)
-        self.addresses = ReferenceResolver(documents.reference_values)
+        self.addresses = ReferenceResolver(documents.values_by_uri)
         self.known: set[SchemaPlace] = set()
         self.schemas: dict[SchemaPlace, Schema] = {}
         self.inside: dict[SchemaPlace, list[SchemaPlace]] = {}
@@ -428,7 +429,7 @@ class _Collector:
 
     def _write(self, place: SchemaPlace) -> Schema:
         """The schema at a place, as a definition."""
-        schema = _as_object(self._modernize(place, self._get_value(place)))
+        schema = as_object(self._modernize(place, self._get_value(place)))
         return {key: value for key, value in schema.items() if key not in (MIGRATION, DECLARING)}
 
     def _modernize(self, place: SchemaPlace, schema: Any) -> Any:
@@ -441,7 +442,7 @@ class _Collector:
             inner = place.descend(*keys)
             is_taken = inner in self.named and inner not in self.members  # a reference takes its stead
             converted = {"$ref": write_reference(self.named[inner])} if is_taken else self._modernize(inner, child)
-            return _as_object(converted) if is_array(own[keys[0]]) else converted
+            return as_object(converted) if is_array(own[keys[0]]) else converted
 
         result = map_subschemas(own, convert)
         references = self.references.get(place, [])
@@ -553,13 +554,6 @@ def _is_any_batch(schema: object) -> bool:
     """Whether a schema is an array of arbitrary objects, which in a union with messages is a batch."""
     items = schema.get("items") if is_object(schema) and schema.get("type") == "array" else None
     return is_object(items) and items.get("type") == "object" and "properties" not in items
-
-
-def _as_object(schema: Any) -> Schema:
-    """A schema as an object: `{}` for `true`, `{"not": {}}` for `false`."""
-    if isinstance(schema, bool):
-        return {} if schema else {"not": {}}
-    return schema  # type: ignore[no-any-return]
 
 
 def _is_text(schema: Schema, keyword: str) -> bool:

@@ -300,7 +300,8 @@ class Bundler:
             is_object(b.schema) and b.shape.is_object and is_mergeable(base, b.schema) for b in branches
         ):
             if keyword in own.says:  # else the union stands in a part, which keeps it as it is
-                self._name_shapes(own, keyword, is_of_objects=node.shape.is_object)
+                shapes = self._name_shapes(own, keyword, is_of_objects=node.shape.is_object)
+                self.definitions[name] = {**own.says, keyword: shapes}
             return
         root = self.roots.get(name, name)
         if root != name:
@@ -426,8 +427,8 @@ class Bundler:
         description = {key: value for key, value in whole.items() if key == "description"}
         return {**description, keyword: references}
 
-    def _name_shapes(self, union: Node, keyword: str, *, is_of_objects: bool) -> None:
-        """Name the inline objects among branches that are not self-contained."""
+    def _name_shapes(self, union: Node, keyword: str, *, is_of_objects: bool) -> list[Any]:
+        """The branches of a union that are not self-contained, where inline objects are references; those of unions inside it, too."""
         base, branches = class_name(union.owner), [branch.schema for branch in union.get_subschemas(keyword)]
         for index, (branch, word) in enumerate(
             zip(union.get_subschemas(keyword), make_branch_words(union.get_subschemas(keyword), None), strict=True)
@@ -438,6 +439,9 @@ class Bundler:
             is_asked_for = "x-name" in branch.says or self.places.names.find(keys) is not None
             is_joined = branch.kinds == OBJECTS and "allOf" in branch.says
             if not (is_of_objects or is_asked_for or is_joined or branch.says.get("properties")):
+                if branch.union is not None:
+                    inner = self._name_shapes(branch, branch.union[0], is_of_objects=False)
+                    branches[index] = {**branch.says, branch.union[0]: inner}
                 continue
             schema = {**branch.schema}
             if "type" in union.says:
@@ -447,7 +451,7 @@ class Bundler:
             if is_new:
                 self.sources[definition_name] = schema
             branches[index] = {"$ref": write_reference(definition_name)}
-        self.definitions[union.owner] = {**union.says, keyword: branches}
+        return branches
 
     def _expand(self, schema: Schema, expanded_names: set[str] | None = None) -> Schema:
         """`schema` with every in-place part that holds a union of objects merged into it.

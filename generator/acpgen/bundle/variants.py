@@ -13,7 +13,7 @@ from typing import Any, Final
 from acpgen.input.equality import is_equal
 from acpgen.input.schema_nodes import Schemas
 from acpgen.input.step_budget import spend
-from acpgen.input.tagged_unions import find_branches, find_constant, find_lone_reference, list_types
+from acpgen.input.tagged_unions import find_branches, find_constant, find_lone_reference, list_type_names, list_types
 from acpgen.input.walk import (
     Schema,
     asserts,
@@ -208,9 +208,7 @@ def _admits_all(demands: Schema, branch: Schema, definitions: Mapping[str, Schem
         return any(is_equal(find_constant(branch), value) for value in constants)
     if set(demands) != {"type"}:
         return False
-    types = demands["type"] if is_array(demands["type"]) else [demands["type"]]
-    value = find_constant(branch)
-    if isinstance(value, str):
+    types, own = list_type_names(demands), list_type_names(branch)
+    if isinstance(find_constant(branch), str):
         return "string" in types
-    own = branch.get("type")
-    return own is not None and set(own if is_array(own) else [own]) <= set(types)
+    return bool(own) and set(own) <= set(types)

@@ -337,8 +337,9 @@ def compare_bindings(old: Input, new: Input) -> tuple[Bindings, tuple[Note, ...]
 
     without_code: Bindings = "identical" if old.documents.says_the_same(new.documents) else "breaking"
     for documents in (old.documents, new.documents):
+        values = documents.values_by_uri
         for document in documents.documents:
-            if next(check_document(document.value, document.path, documents.reference_values), None) is not None:
+            if next(check_document(document.value, document.path, values), None) is not None:
                 return without_code, ()
     try:
         before, after = (

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from acpgen.errors import Faults
 from acpgen.input.faults import TOO_LONG_CHAIN, TOO_MANY_PATHS
-from acpgen.input.walk import Schema, find_cycles, is_array, is_object
+from acpgen.input.walk import IN_PLACE, Schema, find_cycles, is_object, list_children
 from acpgen.pointers import read_reference
 
 MOST_PATHS: Final = 50_000
@@ -22,8 +22,6 @@ MOST_PATHS: Final = 50_000
 LONGEST_CHAIN: Final = 150
 """The longest chain of schemas that apply to one instance, each through the one before."""
 
-_LISTS: Final = ("allOf", "anyOf", "oneOf")
-_SINGLE: Final = ("if", "then", "else", "not")
 _UNEVALUATED: Final = frozenset({"unevaluatedProperties", "unevaluatedItems"})
 
 
@@ -69,7 +67,7 @@ def _order_from_leaves(inner: Mapping[str, Iterable[str | None]]) -> Iterator[st
 
 def count_paths(definitions: Mapping[str, Schema]) -> dict[str, int]:
     """The number of evaluation paths of each definition, leaves first. A reference back to an ancestor counts once."""
-    inner = {name: Counter(_walk_in_place(schema)) for name, schema in definitions.items()}
+    inner = {name: _count_in_place(schema) for name, schema in definitions.items()}
     counts: dict[str, int] = {}
     for name in _order_from_leaves(inner):
         counts[name] = 1 + sum(count * counts.get(each, 1) for each, count in inner[name].items())
@@ -78,21 +76,18 @@ def count_paths(definitions: Mapping[str, Schema]) -> dict[str, int]:
 
 def _list_parts(schema: Schema) -> list[Any]:
     """The subschemas that a schema applies in place, without references."""
-    parts = [part for keyword in _LISTS if is_array(schema.get(keyword)) for part in schema[keyword]]
-    parts += [schema[keyword] for keyword in _SINGLE if keyword in schema]
-    parts += schema["dependentSchemas"].values() if is_object(schema.get("dependentSchemas")) else ()
-    return parts
+    return [part for keys, part in list_children(schema) if keys[0] in IN_PLACE]
 
 
-def _walk_in_place(schema: Any) -> Iterator[str]:
-    """Yield what a schema applies in place: the name of a definition for each reference to it, an empty name for any other subschema."""
-    if not is_object(schema):
-        return
-    parts = _list_parts(schema)
-    # What is not evaluated is found out by judging all of these once more, and the same again inside of them.
-    for _ in range(3 if not _UNEVALUATED.isdisjoint(schema) else 1):
-        for part in parts:
-            yield ""
-            yield from _walk_in_place(part)
-        if isinstance(schema.get("$ref"), str):
-            yield read_reference(schema["$ref"])
+def _count_in_place(schema: Any) -> Counter[str]:
+    """How often a schema applies each definition in place, by name; other subschemas have an empty name."""
+    counts = Counter[str]()
+    if is_object(schema):
+        for part in _list_parts(schema):
+            counts.update([""])
+            counts.update(_count_in_place(part))
+        counts.update([read_reference(schema["$ref"])] if isinstance(schema.get("$ref"), str) else ())
+        # What is not evaluated is found out by judging all of these once more, and the same again inside of them.
+        times = 1 if _UNEVALUATED.isdisjoint(schema) else 3
+        counts = Counter({name: count * times for name, count in counts.items()})
+    return counts

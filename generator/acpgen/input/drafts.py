@@ -185,8 +185,8 @@ def modernize(schema: Schema, draft: Draft, *, counts_evaluated: bool = True) ->
     translation = dict(schema)
     for key, value in schema.items():  # the bound of a count may be written `2.0`
         is_count = key.startswith(("min", "max")) and key not in ("minimum", "maximum")
-        if is_count and isinstance(value, float) and value.is_integer():
-            translation[key] = to_integer(value)
+        if is_count and isinstance(value, float) and (count := to_integer(value)) is not None:
+            translation[key] = count
     if draft.identifier == "id":
         translation.pop("id", None)
         for bound in ("minimum", "maximum"):

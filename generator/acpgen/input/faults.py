@@ -75,9 +75,9 @@ TOO_DEEP = FaultKind(
 )
 TOO_MANY_PATHS = FaultKind(
     "too-many-paths",
-    "this has more than {limit} evaluation paths, because references lead to the same definitions again and "
-    "again; so its examples and messages are not judged.",
-    "Refer to each definition once.",
+    "this has more than {limit} evaluation paths, because references, or 'unevaluated…' keywords inside each other, "
+    "lead to the same schemas again and again; so its examples and messages are not judged.",
+    "Refer to each definition once, and use such a keyword once.",
 )
 TOO_MUCH_WORK = FaultKind(
     "too-much-work",
@@ -99,7 +99,7 @@ UNKNOWN_DIALECT = FaultKind(
 UNKNOWN_VOCABULARY = FaultKind(
     "unknown-vocabulary",
     "the meta-schema requires the vocabulary {vocabulary!q}, which acpgen does not know.",
-    "Name a meta-schema whose '$vocabulary' does not require it.",
+    "Name a meta-schema whose '$vocabulary' does not require it, or do without it: --ref URL=2020-12 takes the draft that it extends.",
 )
 NOT_A_SCHEMA = FaultKind("not-a-schema", "JSON Schema {dialect} refuses this value: {reason}.", "Correct it.")
 MALFORMED_KEYWORD = FaultKind("malformed-keyword", "{keyword!r} must be {expected}.", "Correct the value.")

@@ -253,15 +253,17 @@ def _find_former_path(commit: Commit, path: str) -> str | None:
 
 
 class Contents:
-    """Read files of commits; a blob that several commits share is read once. `revision` is the name used in faults."""
+    """Read files of commits; a blob that two schemas read one after the other share is read once. `revision` is the name used in faults."""
 
     def __init__(self, revision: str) -> None:
         self._revision = revision
         self._contents: dict[str, bytes] = {}
+        self._former: dict[str, bytes] = {}
         self._listings: dict[Location, dict[str, _Blob]] = {}
 
     def read_source(self, place: Location, *, name: str, label: str) -> Source:
         """The files of a schema in a commit; `label` is the commit's name for users. Raises `Faults`."""
+        self._former, self._contents = self._contents, {}
         folder, files, beside = self._read_schema(place, label)
 
         def read_folder(other: str) -> tuple[tuple[str, bytes], ...]:
@@ -333,9 +335,9 @@ class Contents:
                 break
         if faults:
             raise Faults(faults)
-        if sum(map(len, self._contents.values())) > _MOST_KEPT:
-            self._contents.clear()
-        missing = list({blob.identity: None for blob in regular.values() if blob.identity not in self._contents})
+        identities = dict.fromkeys(blob.identity for blob in regular.values())
+        self._contents |= {each: self._former[each] for each in identities if each in self._former}
+        missing = [each for each in identities if each not in self._contents]
         output = _run_git(["cat-file", "--batch"], self._revision, missing) if missing else b""
         start = 0
         for identity in missing:
@@ -344,10 +346,6 @@ class Contents:
             self._contents[identity] = output[end + 1 : end + 1 + size]
             start = end + size + 2
         return {path: self._contents[blob.identity] for path, blob in regular.items()}
-
-
-_MOST_KEPT: Final = 64 << 20
-"""The maximum number of bytes that are kept for the next commit."""
 
 
 @dataclass(frozen=True, slots=True)

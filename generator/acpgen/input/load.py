@@ -43,7 +43,7 @@ from acpgen.input.file_discovery import discover_files, make_address
 from acpgen.input.numbers import dumps, number, with_decimals
 from acpgen.input.overlay import Written, extend_files
 from acpgen.input.positions import DEEPEST, JsonProblem, find_problems, locate_offset
-from acpgen.input.walk import is_definition, is_object
+from acpgen.input.walk import as_object, is_definition, is_object
 from acpgen.pointers import follow, split_pointer, write_plain_pointer
 
 if TYPE_CHECKING:
@@ -87,9 +87,12 @@ class Documents:
     references: Mapping[str, Document] = field(default_factory=dict[str, Document])
 
     @property
-    def reference_values(self) -> Mapping[str, JSON]:
-        """The values of the referenced documents by URI."""
-        return {uri: document.value for uri, document in self.references.items()}
+    def values_by_uri(self) -> Mapping[str, JSON]:
+        """The values of its files by their `$id`, and of the referenced documents."""
+        roots = (each.value for each in self.documents if isinstance(each.value, dict))
+        own = ((root.get("$id", root.get("id")), root) for root in roots)
+        values: dict[str, JSON] = {normalize_uri(uri): root for uri, root in own if isinstance(uri, str)}
+        return values | {uri: document.value for uri, document in self.references.items()}
 
     @property
     def values(self) -> tuple[JSON, ...]:
@@ -325,9 +328,9 @@ _SILENT: Final = frozenset(("$schema", "$id", "id", "$comment", "title", "descri
 
 
 def _as_object(document: Document) -> Document:
-    value: JSON = {} if document.value is True else {"not": {}} if document.value is False else document.value
+    value = as_object(document.value)
     is_silent = is_object(value) and value.keys() <= _SILENT
-    return replace(document, value={**value, "allOf": [{}]} if is_object(value) and is_silent else value)
+    return replace(document, value={**value, "allOf": [{}]} if is_silent else value)
 
 
 def parse_unchecked(source: Source) -> Documents:
@@ -351,8 +354,9 @@ def _make_documents(source: Source, judge: Callable[[JSON, str, Mapping[str, JSO
     documents = Documents(
         source.name, tuple(filter(None, own)), {uri: each for uri, each in beside if each is not None}
     )
+    values = documents.values_by_uri
     for document in (*documents.documents, *{each.path: each for each in documents.references.values()}.values()):
-        found_here = judge(document.value, document.path, documents.reference_values)
+        found_here = judge(document.value, document.path, values)
         faults.extend(fault.move_to(source.locate(fault.at)) for fault in found_here)
     if faults:
         raise Faults(faults)

@@ -23,12 +23,13 @@ from acpgen.input.tagged_unions import (
     find_lone_reference,
     is_null,
     is_of_type,
+    list_type_names,
     list_types,
     read_excluded_tags,
     read_excluded_text,
     recognise,
 )
-from acpgen.input.walk import ASSERTIONS, BY_KIND, Schema, asserts, is_array, is_object
+from acpgen.input.walk import ASSERTIONS, BY_KIND, Schema, asserts, is_object
 from acpgen.pointers import follow, read_reference, write_plain_pointer
 
 if TYPE_CHECKING:
@@ -218,8 +219,7 @@ class Node:
     @property
     def types(self) -> list[str]:
         """The values of `type`."""
-        value = self.says.get("type", [])
-        return list(value) if is_array(value) else [value]
+        return list_type_names(self.says)
 
     @property
     def constant(self) -> Tag | None:

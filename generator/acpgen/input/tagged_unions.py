@@ -94,8 +94,7 @@ def is_of_type(value: Any, schema: Schema) -> bool:
     """Whether a value has one of the types that a schema names."""
     if "type" not in schema:
         return True
-    names = schema["type"] if is_array(schema["type"]) else [schema["type"]]
-    kind = get_kind(value)
+    names, kind = list_type_names(schema), get_kind(value)
     return kind in names or (kind == "number" and "integer" in names and to_integer(value) is not None)
 
 
@@ -212,10 +211,15 @@ _TEXT: Final = frozenset({"string"})
 # --- single keywords -------------------------------------------------------------------------------------------------
 
 
+def list_type_names(schema: Schema) -> list[str]:
+    """The values of `type`; empty without it."""
+    names = schema.get("type", [])
+    return names if is_array(names) else [names]
+
+
 def list_types(schema: Schema) -> frozenset[str]:
     """The values of `type`, with integer as number."""
-    types = schema["type"] if is_array(schema["type"]) else [schema["type"]]
-    return frozenset("number" if name == "integer" else name for name in types)
+    return frozenset("number" if name == "integer" else name for name in list_type_names(schema))
 
 
 def find_own_tag(union: Tagged, default: Node) -> str | None:

@@ -33,9 +33,23 @@ ASSERTIONS: Final = frozenset(keyword.name for keyword in TABLE if keyword.role 
 """Every keyword by which a 2020-12 validator can refuse a value."""
 
 
+IN_PLACE: Final = (
+    *(keyword.name for keyword in TABLE if keyword.role == "asserts" and keyword.holds and not keyword.judges),
+    "dependentSchemas",
+)
+"""Keywords whose subschemas apply to the same value."""
+
+
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
     """Whether a JSON value is an object; a schema that is not a boolean is one."""
     return isinstance(value, dict)
+
+
+def as_object(schema: Any) -> Schema:
+    """A schema as an object: `{}` for `true`, `{"not": {}}` for `false`."""
+    if isinstance(schema, bool):
+        return {} if schema else {"not": {}}
+    return schema  # type: ignore[no-any-return]
 
 
 def is_array(value: object) -> TypeGuard[list[Any]]:
@@ -111,16 +125,16 @@ def list_children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
 
 def map_subschemas(schema: Schema, change: Callable[[tuple[str, ...], Any], Any]) -> Schema:
     """A schema with its direct subschemas replaced by what `change` makes of their keys and of each."""
-
-    def change_member(key: str, value: Any) -> Any:
-        holds = HOLDS.get(key)
-        if holds == "map" and is_object(value):
-            return {name: change((key, name), item) for name, item in value.items()}
-        if holds in ("list", "schema") and is_array(value):  # tuples of draft-07, too
-            return [change((key, str(index)), item) for index, item in enumerate(value)]
-        return change((key,), value) if holds == "schema" else value
-
-    return {key: change_member(key, value) for key, value in schema.items()}
+    result = dict(schema)
+    for (key, *below), child in list_children(schema):
+        inner = change((key, *below), child)
+        if not below:
+            result[key] = inner
+            continue
+        if result[key] is schema[key]:
+            result[key] = schema[key].copy()
+        result[key][below[0] if is_object(result[key]) else int(below[0])] = inner
+    return result
 
 
 def walk_schemas(schema: object) -> Iterator[tuple[tuple[str, ...], Schema]]:
@@ -272,7 +286,7 @@ def find_cycles(edges: Mapping[K, Iterable[K]]) -> Iterator[list[K]]:
                 if path:
                     lowest[path[-1][0]] = min(lowest[path[-1][0]], lowest[here])
                 if lowest[here] == indices[here]:
-                    group = [each for each in open_ if indices[each] >= indices[here]]
-                    for each in group:
-                        del open_[each]
-                    yield group
+                    group: list[K] = []
+                    while here in open_:
+                        group.append(open_.popitem()[0])
+                    yield group[::-1]

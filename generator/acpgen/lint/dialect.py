@@ -80,7 +80,7 @@ def _select_remarks(subject: Subject, kind: Kind) -> Iterator[Remark]:
 @lru_cache(maxsize=1)
 def _judge(subject: Subject) -> tuple[_Verdict, ...]:
     validator = _make_validator()
-    verdicts: dict[str, _Verdict] = {}
+    values, verdicts = subject.found.values_by_uri, dict[str, _Verdict]()
     for document in subject.documents:
         if isinstance(document.value, bool) and len(subject.documents) == 1:
             continue
@@ -90,9 +90,9 @@ def _judge(subject: Subject) -> tuple[_Verdict, ...]:
                 "malformed", Remark(at, "A schema file must hold one JSON object. Put the schema in '{ … }'.")
             )
             continue
-        draft = find_draft(document.value, subject.found.reference_values)
+        draft = find_draft(document.value, values)
         if draft is not MODERN:  # the meta-schema of the dialect is one of 2020-12
-            for fault in check(document.value, document.path, subject.found.reference_values, patterns=True):
+            for fault in check(document.value, document.path, values, patterns=True):
                 verdicts[fault.at] = _Verdict("malformed", make_remark(fault))
         paths = Paths(document.value)
         for error in validator.iter_errors(with_decimals(document.value)):

@@ -15,7 +15,7 @@ from acpgen.input.drafts import MODERN
 from acpgen.input.load import Document, Documents, Source
 from acpgen.input.reference_resolution import ReferenceResolver, SchemaPlace
 from acpgen.input.schema_nodes import Node, Schemas
-from acpgen.input.tagged_unions import Tagged, find_branches, is_null, recognise
+from acpgen.input.tagged_unions import Tagged, find_branches, is_null, list_type_names, recognise
 from acpgen.input.walk import Schema, is_object, list_children
 from acpgen.pointers import write_pointer
 
@@ -156,7 +156,7 @@ class Subject:
 
     @cached_property
     def _addresses(self) -> ReferenceResolver:
-        addresses = ReferenceResolver(self.found.reference_values)
+        addresses = ReferenceResolver(self.found.values_by_uri)
         for node in self.nodes:
             if not node.parts:
                 addresses.admit(node.file, node.schema)
@@ -183,8 +183,7 @@ class Subject:
 
     def _admits_null(self, node: SourceNode, answers: dict[str, bool]) -> bool:
         schema = node.schema
-        types = schema.get("type", "null")
-        if "null" not in (types if isinstance(types, list) else [types]):
+        if "null" not in (list_type_names(schema) or ["null"]):
             return False
         if schema.get("const") is not None or ("enum" in schema and None not in schema["enum"]):
             return False

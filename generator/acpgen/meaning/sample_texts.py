@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from acpgen.input.walk import is_array, is_object
+from acpgen.input.walk import is_array, is_object, list_schemas
+from acpgen.pointers import read_reference
 
 OF_FORMAT: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("uri", "url", "iri"), ("https://example.com/text", "a:")),
@@ -95,30 +96,17 @@ def suggest_for_name(name: str) -> str | None:
 def collect_examples(definitions: Mapping[str, Any]) -> Mapping[str, str]:
     """Examples in the schema by the name of the field: the first short text among `examples` and defaults."""
     text_by_name: dict[str, str] = {}
-    for properties in _find_properties(definitions):
-        for name, schema in properties.items():
-            for text in _list_examples(schema, definitions):
+    for schema in (one for definition in definitions.values() for one in list_schemas(definition)):
+        for name, field in schema.get("properties", {}).items():
+            for text in _list_examples(field, definitions):
                 text_by_name.setdefault(name, text)
     return text_by_name
-
-
-def _find_properties(definitions: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    pending: list[Any] = list(definitions.values())[::-1]
-    while pending:
-        node = pending.pop()
-        if is_object(node):
-            if is_object(node.get("properties")):
-                yield node["properties"]
-            pending.extend(node.values())
-        elif is_array(node):
-            pending.extend(node)
 
 
 def _list_examples(schema: Any, definitions: Mapping[str, Any]) -> Iterator[str]:
     if not is_object(schema):
         return
-    reference = schema.get("$ref")
-    referred = definitions.get(reference.rpartition("/")[2]) if isinstance(reference, str) else None
+    referred = definitions.get(read_reference(schema["$ref"])) if "$ref" in schema else None
     for each in (schema, referred):
         if is_object(each):
             examples = each.get("examples")

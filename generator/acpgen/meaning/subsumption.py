@@ -13,8 +13,8 @@ from acpgen.input.equality import get_kind, is_equal, make_key
 from acpgen.input.numbers import MOST_DIGITS
 from acpgen.input.schema_nodes import ALL_KINDS, OBJECTS, Node
 from acpgen.input.step_budget import spend
-from acpgen.input.tagged_unions import is_of_type, list_types, list_values
-from acpgen.input.walk import ASSERTIONS, BY_KIND, Schema, is_array, is_object, select_assertions
+from acpgen.input.tagged_unions import is_of_type, list_type_names, list_types, list_values
+from acpgen.input.walk import ASSERTIONS, BY_KIND, Schema, is_object, select_assertions
 
 TIGHTENED: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems"), max),
@@ -260,7 +260,7 @@ class _Intersection:
         mine = self.leaf[keyword]
         match keyword:
             case "type":
-                self.leaf[keyword] = _merge_types(mine, value)
+                self.leaf[keyword] = _merge_types(list_type_names(self.leaf), list_type_names({keyword: value}))
             case "enum":
                 self.leaf[keyword] = [one for one in mine if any(is_equal(one, other) for other in value)]
             case "multipleOf" if isinstance(mine, int) and isinstance(value, int):
@@ -302,8 +302,7 @@ _UNWRITTEN: Final[int] = 10**MOST_DIGITS
 """Numbers from here on cannot be written in a schema."""
 
 
-def _merge_types(one: Any, other: Any) -> list[str]:
-    first, second = (value if is_array(value) else [value] for value in (one, other))
+def _merge_types(first: list[str], second: list[str]) -> list[str]:
     both = [name for name in first if name in second]
     is_integer = ("number" in first and "integer" in second) or ("integer" in first and "number" in second)
     return [*both, "integer"] if is_integer and "number" not in both and "integer" not in both else both

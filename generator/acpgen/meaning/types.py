@@ -8,7 +8,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.errors import Fault
-from acpgen.input.equality import get_kind, index_by_key, to_integer
+from acpgen.input.equality import get_kind, index_by_key
 from acpgen.input.expressions import translate_pattern
 from acpgen.input.faults import MALFORMED_KEYWORD
 from acpgen.input.schema_nodes import ALL_KINDS, OBJECTS, Node
@@ -132,17 +132,12 @@ def _number(notes: Notes, node: Node, *, is_integer: bool) -> ir.Number:
     return ir.Number(integer=is_integer, format=node.says.get("format"), without_fraction=is_written, **bounds)
 
 
-def _count(node: Node, keyword: str) -> int | None:
-    """The value of a length limit as an integer, `None` if absent; JSON Schema admits 2.0 for 2."""
-    return to_integer(node.says[keyword]) if keyword in node.says else None
-
-
 def _lower_string(notes: Notes, node: Node) -> ir.String:
     is_checked = "pattern" in node.says and translate_pattern(node.says["pattern"]).is_checked
     notes.leave(node, {"type", "minLength", "maxLength", *(["pattern"] if is_checked else [])}, frozenset({"string"}))
     return ir.String(
-        min_length=_count(node, "minLength"),
-        max_length=_count(node, "maxLength"),
+        min_length=node.says.get("minLength"),
+        max_length=node.says.get("maxLength"),
         pattern=node.says.get("pattern"),
         format=node.says.get("format"),
         encoding=node.says.get("contentEncoding"),
@@ -150,7 +145,7 @@ def _lower_string(notes: Notes, node: Node) -> ir.String:
 
 
 def _lower_array(notes: Notes, node: Node) -> ir.Array | ir.Tuple:
-    least, most = _count(node, "minItems"), _count(node, "maxItems")
+    least, most = node.says.get("minItems"), node.says.get("maxItems")
     unique = node.says.get("uniqueItems") is True
     prefix, rest = node.get_subschemas("prefixItems")[:most], node.get_subschema("items")
     is_full = most is not None and most <= len(prefix)

@@ -12,12 +12,12 @@ from typing import Any, Final
 
 from acpgen.adopt.canonical import read_canonical
 from acpgen.adopt.differences import Difference, find_differences
-from acpgen.adopt.facts import LENIENCY, UNIONS, Parts, extract_facts, rebuild
+from acpgen.adopt.facts import LENIENCY, UNIONS, Parts, extract_facts
 from acpgen.config.docs_inputs import INDEX, RELEASES, Releases
 from acpgen.config.faults import BAD_MATERIAL
 from acpgen.errors import Faults
 from acpgen.input.load import Document, Documents
-from acpgen.input.walk import Schema, is_array, is_object, list_references
+from acpgen.input.walk import Schema, is_array, is_object, list_references, map_subschemas
 from acpgen.pointers import read_reference, write_pointer
 from acpgen.publish.first_releases import find_released_method, find_released_type
 from acpgen.publish.release_contents import Kind
@@ -132,7 +132,7 @@ class _Comparison:
         if name in self.named_here and name not in inside:
             beside = {key: value for key, value in schema.items() if key != "$ref"}
             return self._inline({**extract_facts(self.ours[name]), **beside}, inside | {name})
-        return _simplify_one(rebuild(schema, lambda _, child: self._inline(child, inside)))
+        return _simplify_one(map_subschemas(schema, lambda _, child: self._inline(child, inside)))
 
     def _find_property(self, schema: Schema, at: Parts) -> Any:
         """The property of a definition that contains a place; an empty schema if the place is in none."""
@@ -170,7 +170,7 @@ class _Comparison:
 
 def _simplify(schema: Any) -> Any:
     """Normalize facts: remove both keywords that allow any additional property, and move null into `type`."""
-    return _simplify_one(rebuild(schema, lambda _, child: _simplify(child))) if is_object(schema) else schema
+    return _simplify_one(map_subschemas(schema, lambda _, child: _simplify(child))) if is_object(schema) else schema
 
 
 def _simplify_one(schema: Schema) -> Schema:

@@ -194,7 +194,7 @@ class Proposals:
         """The edit with `deprecated` added to the restored value, if the draft has this keyword."""
         value = {} if each.value is True and find_holder(each.at) == "properties" else each.value
         new = self.sides.new
-        draft = find_draft(new.get_value(each.at[:1]), new.input.documents.reference_values)
+        draft = find_draft(new.get_value(each.at[:1]), new.input.documents.values_by_uri)
         if not is_object(value) or draft is None or draft.name not in ("2019-09", "2020-12"):
             return each
         return replace(each, value={**value, "deprecated": True})

@@ -335,12 +335,12 @@ def _describe_reason(worse: Finding) -> str:
 
 def with_texts(side_input: Input, new_texts: Mapping[str, str]) -> Input:
     """An input with the texts of some files replaced, by path. Raises `Faults`."""
-    documents = list(side_input.documents.documents)
+    documents, values = list(side_input.documents.documents), side_input.documents.values_by_uri
     for index, each in enumerate(documents):
         if each.path in new_texts:
             at = side_input.at(each.path)
             value = parse_json(new_texts[each.path], at)
-            faults = list(check(value, at, side_input.documents.reference_values))
+            faults = list(check(value, at, values))
             if faults:
                 raise Faults(faults)
             documents[index] = Document(each.path, value, new_texts[each.path])

@@ -22,6 +22,7 @@ from acpgen.input.equality import index_by_key
 from acpgen.input.expressions import describe_fault
 from acpgen.input.numbers import dumps
 from acpgen.input.schema_nodes import Schemas
+from acpgen.input.step_budget import spend
 from acpgen.input.tagged_unions import find_branches, is_of_type, list_constants
 from acpgen.input.walk import Schema, asserts, find_cycles, is_object, list_references
 from acpgen.naming.identifiers import make_javascript_key
@@ -34,6 +35,7 @@ _LIMITS: Final = (
 _NAME: Final = re.compile(r"\0([^\0]+)\0")
 """A placeholder for the name of a constant until all are known. No literal contains this character unescaped."""
 _EXACT: Final = " (exact)"
+_CHARACTERS_A_STEP: Final = 5
 """The suffix of the definitions that `make_receiver_definitions` uses for exclusion; their checkers are strict."""
 
 
@@ -124,6 +126,9 @@ class Checkers:
             if word in schema:
                 says = self._write_evaluation({key: one for key, one in schema.items() if key != word}, word)
                 checker = _write_call("unevaluated", checker, says, self.of(schema[word]), dumps(word))
+                spend(
+                    1 + len(checker) // _CHARACTERS_A_STEP
+                )  # which repeats the checkers inside it, and these those inside of them
         return checker
 
     def _list_parts(self, schema: Schema, meaning: ir.Definition | None, fallback: Any) -> Iterator[str]:
