@@ -79,7 +79,9 @@ def make_peers_view(protocol: ir.Protocol, names: Names) -> dict[str, Any] | Non
         "second": peers[pair[1]],
         "kind": write_literal(protocol.stream),
         "cancellation": _find_cancellation(protocol),
-        "uses_any": any(m.params is None or (m.kind == "request" and m.result is None) for m in protocol.methods),
+        "uses_any": any(
+            call[part].startswith("Any") for view in views for call in view["methods"] for part in ("params", "result")
+        ),
     }
 
 
@@ -131,7 +133,9 @@ def _make_view(peer: Peer, other: Peer, protocol: ir.Protocol, names: Names) -> 
 def _make_call(method: ir.Method, name: str, protocol: ir.Protocol, names: Names) -> dict[str, Any]:
     params = "Any" if method.params is None else names.classes[method.params]
     is_optional = method.params is None or _allows_omission(protocol, method.params, method.omitted)
-    result = "Any" if method.result is None else names.classes[method.result]
+    answer = protocol.definitions.get(method.result or "")
+    never_returns = isinstance(answer, ir.Alias) and answer.type == ir.Nothing()
+    result = "Any" if method.result is None or never_returns else names.classes[method.result]
     optional_result = method.optional_result and method.result is not None
     gate = method.capability
     texts = [method.doc or f"`{method.name}`."]
