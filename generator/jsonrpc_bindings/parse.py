@@ -192,10 +192,11 @@ def _refuse_misfit(whole: Any) -> None:
     while waiting and len(waiting[-1][0]) <= DEEPEST:
         path, value = waiting.pop()
         try:
+            keys: Any = value if is_object(value) else ()
+            for key in (key for key in keys if not isinstance(key, str)):
+                raise not_json(describe_key(key))
             if not (is_object(value) or is_sequence(value)):
                 _dump(value)
-            elif is_object(value) and (wrong_keys := [key for key in value if not isinstance(key, str)]):
-                raise not_json(describe_key(wrong_keys[0]))
         except DecodeError as error:
             raise DecodeError(error.code, (replace(error.problems[0], pointer=json_pointer(path)),)) from None
         members = value.items() if is_object(value) else enumerate(value) if is_sequence(value) else ()
