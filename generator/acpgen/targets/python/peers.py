@@ -71,7 +71,7 @@ def make_peers_view(protocol: ir.Protocol, names: Names) -> dict[str, Any] | Non
         return None
     peers = _name_peers(sides)
     here = names.of_module("models")
-    pair = _choose_pair(sides)
+    pair = sides[0], sides[1]
     views = [_make_view(peer, peers[_find_other_side(peer.name, pair)], protocol, here) for peer in peers.values()]
     return {
         "sides": views,
@@ -104,11 +104,6 @@ def _name_peers(sides: list[str]) -> dict[str, Peer]:
         )
         for side in sides
     }
-
-
-def _choose_pair(sides: list[str]) -> tuple[str, str]:
-    """The two sides of a connection: the first two."""
-    return sides[0], sides[1]
 
 
 def _find_other_side(side: str, pair: tuple[str, str]) -> str:
