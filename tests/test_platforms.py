@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from acpgen.input.load import load
+from acpgen.targets.interface import Settings
+from acpgen.targets.pipeline import generate
 
 ROOT = Path(__file__).parents[1]
 
@@ -57,3 +64,16 @@ def test_every_module_can_be_imported_where_names_of_posix_are_missing() -> None
         [sys.executable, "-P", "-c", PROGRAM, *arguments], env=environment, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("target", ["docs", "vectors"])
+def test_no_file_has_the_name_of_a_device_of_windows(tmp_path: Path, target: str) -> None:
+    aux = {"type": "object", "properties": {"x": {"type": "integer"}}}
+    method = {"name": "con", "params": [], "result": {"name": "prn", "schema": {"$ref": "#/components/schemas/Aux"}}}
+    schema = {"openrpc": "1.2.6", "info": {"title": "nul", "version": "1"}, "methods": [method]}
+    text = json.dumps({**schema, "components": {"schemas": {"Aux": aux}}})
+    (tmp_path / "lpt1.json").write_text(text, encoding="utf-8")
+    files = generate(load(tmp_path / "lpt1.json"), {target: Settings()})[target]
+    stems = {PurePosixPath(path).name.partition(".")[0].lower() for path in files}
+    assert {"con_"} < stems
+    assert stems.isdisjoint({"con", "aux", "prn", "nul", "lpt1"})

@@ -145,6 +145,11 @@ def test_a_default_that_is_an_object_is_made_of_classes(tmp_path: Path) -> None:
         ({"type": "integer", "minimum": 3}, 1, "UNSET"),
         ({"type": "array", "items": TEXT}, ["x"], 'field(default_factory=lambda: ["x"])'),
         ({"type": "object", "additionalProperties": TEXT}, {"x": "y"}, 'field(default_factory=lambda: {"x": "y"})'),
+        (  # of a union, mypy does not infer the type of the items
+            {"anyOf": [{"type": "array", "items": {"const": "x"}}, TEXT]},
+            ["x"],
+            'field(default_factory=lambda: list[Literal["x"]](["x"]))',
+        ),
         (
             {"$ref": "#/$defs/Circle"},
             {"kind": "circle", "radius": 2},

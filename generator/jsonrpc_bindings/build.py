@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from types import NoneType
 from typing import Any, Final, TypeAlias
 
-from .fields import Base, make_record, notes_of, shape_of, values_of
+from .fields import Base, get_unknown_fields, make_record, shape_of, values_of
 from .json_types import Mismatch, is_mapping, is_one_of, is_sequence, to_integer
 from .native import convert
 from .parse import FAILURES
@@ -130,11 +130,11 @@ def _build_record(type_: Type, value: Any, accepts: Accepts) -> Any:
     if isinstance(value, Base):
         if _is_of(shape.cls, value):
             return value
-        other, notes = shape_of(type(value)), notes_of(value)
+        other = shape_of(type(value))
         is_kin = issubclass(shape.cls, type(value)) or isinstance(value, shape.cls)  # a body, and the variant of it
         if not is_kin or shape.is_unknown or other.fields.keys() != shape.fields.keys():
             raise Mismatch
-        return make_record(shape.cls, values_of(value), notes.unknown if notes is not None else None)
+        return make_record(shape.cls, values_of(value), get_unknown_fields(value))
     if not shape.fits(value):
         return value
     values: dict[str, Any] = {}

@@ -26,7 +26,7 @@ from .errors import (
     quote,
 )
 from .explain import suggest_name
-from .fields import Form, make, notes_of, values_of
+from .fields import Form, get_unknown_fields, make, values_of
 from .json_types import Mismatch, is_array, is_mapping, is_object, is_sequence
 from .jsonrpc import (
     ErrorResponse,
@@ -390,8 +390,7 @@ class Codec(Generic[Found, Sender]):
 
     def _of_method(self, message: Any) -> tuple[Any, Any]:
         """Convert a message to the class of its method, and return it with the check of this class; `None` if there is none."""
-        kind = message._kind
-        row = self._routes.get((message.method, kind is not Notification)) if isinstance(message.method, str) else None
+        kind, row = self._route_outgoing(message)
         cls = self._get_class(kind, row) if row is not None and kind is not ErrorResponse else None
         if cls is None:
             return message, None
@@ -400,10 +399,15 @@ class Codec(Generic[Found, Sender]):
             self._checks[cls] = check, _MEMBERS[kind] == "params", "id" in cls.__struct_fields__
         if message.__class__ is cls:
             return message, self._checks[cls]
-        if message.form != "value" or _get_extra(message):
+        if message.form != "value" or get_unknown_fields(message):
             return message, None
         values = {name: getattr(message, name) for name in ("id", _MEMBERS[kind]) if name in cls.__struct_fields__}
         return make(cls, **self._version, **values), self._checks[cls]
+
+    def _route_outgoing(self, message: Any) -> tuple[Any, Method[Any, Any] | None]:
+        """The class of a message, and its method; `None` if the protocol does not have it."""
+        kind, name = message._kind, message.method
+        return kind, self._routes.get((name, kind is not Notification)) if isinstance(name, str) else None
 
     def _to_plain(self, value: Any) -> Any:
         """Convert a message, or a value that contains records, to plain JSON."""
@@ -426,11 +430,10 @@ class Codec(Generic[Found, Sender]):
             yield from find_unnamed(self.receiving, value, read_type(Any), at)
 
     def _find_unnamed_in_message(self, message: Any, at: Path) -> Iterator[Problem]:
-        kind = message._kind
-        row = self._routes.get((message.method, kind is not Notification)) if message.method else None
+        kind, row = self._route_outgoing(message)
         member = _MEMBERS[kind]
         member_names = sorted(self._frames[kind])
-        for key in _get_extra(message):
+        for key in get_unknown_fields(message):
             if not key.startswith("_"):
                 yield Problem(json_pointer((*at, key)), "", f"no such field{suggest_name(key, member_names)}")
         if row is None and message.method and not message.method.startswith("_"):
@@ -444,9 +447,8 @@ class Codec(Generic[Found, Sender]):
             yield from find_unnamed(self.receiving, value, self.type(Any if type_ is None else type_), (*at, member))
 
     def _message_to_plain(self, message: Any) -> dict[str, Any]:
-        kind = message._kind
+        kind, row = self._route_outgoing(message)
         members: dict[str, Any] = dict(self._version)
-        row = self._routes.get((message.method, kind is not Notification)) if message.method else None
         if kind is not Notification:
             if not is_id(message.id, nullable=self.null_id or kind is ErrorResponse):
                 raise EncodeError(f"an id must be {self._routing.describe_ids()}, not {describe(message.id)}")
@@ -463,7 +465,7 @@ class Codec(Generic[Found, Sender]):
             members[member] = self._write_checked(type_, value, member)
         elif form == "value":
             members[member] = None
-        extra = _get_extra(message)
+        extra = get_unknown_fields(message)
         if not self._frames[kind].isdisjoint(extra):
             raise EncodeError(f"{', '.join(sorted(self._frames[kind] & extra.keys()))}: not to be set by 'extra'")
         return {**members, **to_readable(extra)}
@@ -499,17 +501,11 @@ _KINDS: Final[Mapping[Any, tuple[Any, str]]] = {
 _MEMBERS: Final = dict(_KINDS.values())
 
 
-def _get_extra(message: Any) -> dict[str, Any]:
-    notes = notes_of(message)
-    return {} if notes is None or notes.unknown is None else notes.unknown
-
-
 def _is_set(value: Any) -> bool:
     """Whether something was set in a payload that the message did not have."""
     if not isinstance(value, Record):
         return value is not None and value != []
-    notes = notes_of(value)
-    return bool(values_of(value) or (notes is not None and notes.unknown))
+    return bool(values_of(value) or get_unknown_fields(value))
 
 
 def _make_error(code: int, problems: tuple[Problem, ...], message: Mapping[str, Any]) -> DecodeError:

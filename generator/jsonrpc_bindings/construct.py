@@ -73,9 +73,6 @@ def assign(record: Any, name: str, value: Any) -> None:
 
     Raises `DecodeError` for a value that does not match the type, `AttributeError` for a name that no field has.
     """
-    if name == "_notes":
-        put(record, name, value)
-        return
     shape = shape_of(type(record))
     field_name = name if name in shape.fields or name == shape.tag_name else None
     if field_name is None:

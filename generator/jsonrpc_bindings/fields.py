@@ -269,6 +269,12 @@ def notes_of(record: Any) -> Notes | None:
     return None if notes is UNSET else notes
 
 
+def get_unknown_fields(record: Any) -> dict[str, Any]:
+    """The unknown fields of a record, or the further members of a message, to read only."""
+    notes = notes_of(record)
+    return {} if notes is None or notes.unknown is None else notes.unknown
+
+
 def notes_for(record: Any) -> Notes:
     """The notes of a record or a message; they are created if there are none."""
     notes = _NOTES.__get__(record)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .json_types import is_object
+from .routing import is_id
 
 
 class Batch:
@@ -22,8 +23,7 @@ class Batch:
 
 def read_id(value: Any) -> Any:
     """The id of an error response, for an id that may be invalid: then null."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1
-    return value if is_number or isinstance(value, str) else None
+    return value if is_id(value, nullable=False) else None
 
 
 def is_call(value: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeAlias, Type
 from msgspec import StructMeta
 
 from .fields import Form as Form
-from .fields import Noted, Notes, notes_for, notes_of, unknown_fields_of
+from .fields import Noted, Notes, get_unknown_fields, notes_for, notes_of, unknown_fields_of
 
 P_co = TypeVar("P_co", covariant=True)
 R_co = TypeVar("R_co", covariant=True)
@@ -28,8 +28,6 @@ class MessageMeta(StructMeta):
         return names
 
     def __call__(cls: Any, *args: Any, **keywords: Any) -> Any:  # noqa: N805
-        if cls._general is None:
-            return super().__call__(*args, **keywords)
         names = cls._members
         if len(args) > len(names) + 2:
             raise TypeError(f"{cls.__name__} takes {len(names) + 2} arguments at most")
@@ -77,9 +75,8 @@ class Message(Noted, metaclass=MessageMeta, eq=False, kw_only=True, omit_default
 
     def __rich_repr__(self) -> Iterator[tuple[str, Any]]:  # type: ignore[override]
         yield from ((name, getattr(self, name)) for name in self._members)
-        notes = notes_of(self)
-        if notes is not None and notes.unknown:
-            yield "extra", notes.unknown
+        if unknown := get_unknown_fields(self):
+            yield "extra", unknown
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self._kind, {**self._list_contents(), "form": self.form})
@@ -154,7 +151,6 @@ def _with_general(kind: Any) -> None:
     namespace: dict[str, Any] = {
         "__annotations__": dict.fromkeys(names, Any),
         "__module__": __name__,
-        "_general": None,
     }
     general = MessageMeta(kind.__name__, (kind,), namespace, kw_only=True, eq=False)
     type.__setattr__(kind, "_general", general)
@@ -171,7 +167,6 @@ def make_class(kind: Any, method: str, fields: dict[str, Any], *, is_tagged: boo
     namespace: dict[str, Any] = {
         "__annotations__": dict(fields),
         "__module__": __name__,
-        "_general": None,
         "members_on_wire": frozenset({*fields, "method"} if is_tagged else fields),
         "method": method,
     }

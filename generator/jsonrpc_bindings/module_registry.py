@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from .annotations import Alias, resolve
+from .engine import Engine
 from .fields import is_record
 
 _MODULES: Final[dict[str, SchemaModule]] = {}
@@ -43,6 +44,11 @@ class SchemaModule:
         """The definitions of the schema."""
         defs: Mapping[str, Any] = self.schema["$defs"]
         return defs
+
+    @cached_property
+    def engine(self) -> Engine:
+        """What validates by the schema as published."""
+        return Engine(lambda: {"$defs": self.judging}, lambda: self.patterns)
 
     @property
     def judging(self) -> Mapping[str, Any]:

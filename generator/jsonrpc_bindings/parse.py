@@ -15,7 +15,7 @@ import jiter
 import msgspec
 
 from .errors import INVALID_REQUEST, PARSE_ERROR, DecodeError, Problem, describe_key, limit_problems, quote
-from .json_types import Mismatch, is_array, is_mapping, is_object, is_sequence, to_integer
+from .json_types import Mismatch, is_array, is_object, is_sequence, to_integer
 from .pointers import json_pointer
 
 Duplicates: TypeAlias = Literal["refuse", "last"]
@@ -170,55 +170,37 @@ def to_text(line: Any) -> bytes:
 
 def _serialize(value: Any) -> bytes:
     try:
-        return _dump(value)
-    except DecodeError as error:
-        path, misfit = _find_misfit(value)
-        keys = [key for key in misfit if not isinstance(key, str)] if is_mapping(misfit) else ()
-        refusal = not_json(describe_key(keys[0])) if keys else error
-        raise DecodeError(refusal.code, (replace(refusal.problems[0], pointer=json_pointer(path)),)) from None
+        text = _dump(value)
+        _write_sorted(value)  # which refuses keys that are no strings, and subclasses of the types of JSON
+    except FAILURES:
+        _refuse_misfit(value)
+        text = _dump(value)
+    return text
 
 
 def _dump(value: Any) -> bytes:
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-        _refuse_keys(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise not_json(str(error)) from None
     return _encode(text)
 
 
-def _refuse_keys(value: Any) -> None:
-    """Raise `TypeError` for a key that is no string in a value that `json` writes: it writes some as text."""
-    try:
-        _write_sorted(value)
-    except FAILURES:  # which a subclass of a type of JSON is refused with as well
-        waiting: list[Any] = [value]
-        while waiting:
-            one = waiting.pop()
-            if is_mapping(one) and not all(isinstance(key, str) for key in one):
-                raise TypeError from None
-            waiting += one.values() if is_mapping(one) else one if is_sequence(one) else ()
-
-
-def _find_misfit(whole: Any) -> tuple[tuple[Any, ...], Any]:
-    """The first part of a value that JSON cannot express, with its path; the whole, if it is nested too deep to search."""
-    path: tuple[Any, ...] = ()
-    value = whole
-    while len(path) <= DEEPEST:
+def _refuse_misfit(whole: Any) -> None:
+    """Raise `DecodeError` for the first part of a value that JSON cannot express; not for a value that is nested too deep to search."""
+    waiting: list[tuple[tuple[str | int, ...], Any]] = [((), whole)]
+    while waiting and len(waiting[-1][0]) <= DEEPEST:
+        path, value = waiting.pop()
+        try:
+            keys: Any = value if is_object(value) else ()
+            for key in (key for key in keys if not isinstance(key, str)):
+                raise not_json(describe_key(key))
+            if not (is_object(value) or is_sequence(value)):
+                _dump(value)
+        except DecodeError as error:
+            raise DecodeError(error.code, (replace(error.problems[0], pointer=json_pointer(path)),)) from None
         members = value.items() if is_object(value) else enumerate(value) if is_sequence(value) else ()
-        member = next(((key, item) for key, item in members if not _is_json(item)), None)
-        if member is None:
-            return path, value
-        path, value = (*path, member[0]), member[1]
-    return (), whole
-
-
-def _is_json(value: Any) -> bool:
-    try:
-        _dump(value)
-    except DecodeError:
-        return False
-    return True
+        waiting += [((*path, key), item) for key, item in reversed(list(members))]
 
 
 def _encode(text: str) -> bytes:

@@ -113,16 +113,20 @@ async def connected(
     handler: Side, remote: Callable[[Connection], FarEnd], transport: Transport, **options: Unpack[Options]
 ) -> AsyncGenerator[FarEnd]:
     """Connect over a transport. On exit everything that runs for the connection is ended, and the transport closed."""
-    try:
-        connection = attach_handler(handler, transport, options)
-    except BaseException:
-        await transport.close()
-        raise
+    connection = await _attach_or_close(handler, transport, options)
     connection.start()
     try:
         yield remote(connection)
     finally:
         await connection.close()
+
+
+async def _attach_or_close(handler: Side, transport: Transport, options: Options) -> Connection:
+    try:
+        return attach_handler(handler, transport, options)
+    except BaseException:
+        await transport.close()
+        raise
 
 
 @asynccontextmanager
@@ -152,11 +156,7 @@ async def spawned(
 async def run(handler: Side, *, kind: Kind, limit: int = LIMIT, **options: Unpack[Options]) -> None:
     """Serve on the standard input and output of this process until the input ends. Output of `print` meanwhile goes to standard error."""
     transport = await Own.open(make_framing(kind, limit), grace=options.get("grace", 2.0))
-    try:
-        connection = attach_handler(handler, transport, options)
-    except BaseException:
-        await transport.close()
-        raise
+    connection = await _attach_or_close(handler, transport, options)
     await connection.run()
 
 

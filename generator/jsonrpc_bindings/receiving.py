@@ -41,7 +41,6 @@ class Receiving:
         self._places: dict[Any, Path] = {}
         self._lock: Final = RLock()
         self._engine: Final = Engine(lambda: {"$defs": dict(self.definitions)}, lambda: schema_module.patterns)
-        self._published: Final = Engine(lambda: {"$defs": schema_module.judging}, lambda: schema_module.patterns)
         _KNOWN[self.module] = self
 
     @classmethod
@@ -195,7 +194,7 @@ class Receiving:
         is_published = not self.schema_module.receiving or place[1] not in self.schema_module.definitions
         wires = (shape_of(cls).wires for cls in type_.classes)
         count = max((len(each & value.keys()) for each in wires), default=0) if is_object(value) else 0
-        return is_published or self._published.is_valid(place, value), count
+        return is_published or self.schema_module.engine.is_valid(place, value), count
 
     def find_problems(self, type_: Type, value: Any) -> Iterator[Problem]:
         """Yield the problems of a value of a type."""

@@ -24,6 +24,7 @@ from .fields import (
     Field,
     Notes,
     Shape,
+    get_unknown_fields,
     get_value,
     make_record,
     notes_for,
@@ -64,9 +65,6 @@ class TagOfUnknown:
 
     def __get__(self, record: Any, owner: type | None = None) -> Any:
         return self if record is None else notes_for(record).tag
-
-    def __set__(self, record: Any, value: Any) -> None:
-        notes_for(record).tag = value
 
 
 def _describe(one: Any) -> str | None:
@@ -167,8 +165,6 @@ def _collect_fields(
     annotations: dict[str, Any] = namespace.get("__annotations__", {})
     for name, annotation in list(annotations.items()):
         text = annotation if isinstance(annotation, str) else ""
-        if name == "_notes":
-            continue
         if (inside := _CLASS_VAR.match(text)) is not None:
             if tag_field is not None and namespace.get(name) is not None and _LITERAL.match(text, inside.end()):
                 tag_name = name
@@ -280,8 +276,8 @@ class Record(_Base, metaclass=RecordMeta):
             value = get_value(self, one)
             if value is not UNSET and one.constant is ABSENT:
                 yield one.name, value
-        if notes is not None and notes.unknown:
-            yield "extra", notes.unknown
+        if unknown := get_unknown_fields(self):
+            yield "extra", unknown
 
     def __replace__(self, /, **changes: Any) -> Self:
         """A copy with new values of some fields, which are validated."""
@@ -295,7 +291,7 @@ class Record(_Base, metaclass=RecordMeta):
 
     def _list_contents(self) -> tuple[Any, ...]:
         notes = notes_of(self)
-        return values_of(self), *(({}, None) if notes is None else (dict(notes.unknown or {}), notes.tag))
+        return values_of(self), dict(get_unknown_fields(self)), None if notes is None else notes.tag
 
 
 class Unknown(Record):

@@ -15,7 +15,6 @@ from itertools import chain
 from typing import Any, Final, Protocol, TypeAlias
 
 from .contract import Contract, Method, Path, Sender, read_contract
-from .engine import Engine
 from .errors import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -75,7 +74,7 @@ class Strict:
     def __init__(self, methods: Iterable[Method[Any, Any]], schema_module: SchemaModule) -> None:
         self.schema_module: Final = schema_module
         self._methods: Final = tuple(methods)
-        self._engine: Final = Engine(lambda: {"$defs": schema_module.judging}, lambda: schema_module.patterns)
+        self._engine: Final = schema_module.engine
         self._ordinary: dict[tuple[str, str | None, str | None, int], _Ordinary] = {}
 
     @classmethod

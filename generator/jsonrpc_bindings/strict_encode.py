@@ -12,7 +12,7 @@ from typing import Any, Final
 from .construct import describe_unknown_field
 from .contract import Path
 from .errors import Problem, quote
-from .fields import Base, get_value, notes_of, shape_of
+from .fields import Base, get_unknown_fields, get_value, notes_of, shape_of
 from .json_types import is_object, is_sequence
 from .pointers import json_pointer
 from .receiving import Receiving
@@ -56,7 +56,7 @@ def _of_record(receiving: Receiving, record: Any, at: Path) -> Iterator[Problem]
     for one in shape.fields.values():
         yield from find_unnamed(receiving, get_value(record, one), read_field_type(one), (*at, one.wire))
     further = read_type(shape.get_extra_type())
-    for key, item in (notes.unknown if notes is not None and notes.unknown else {}).items():
+    for key, item in get_unknown_fields(record).items():
         if not key.startswith("_") and shape.extra is Any and not receiving.takes_more(type(record), key):
             yield _make_problem((*at, key), describe_unknown_field(key, shape, ""))
         yield from find_unnamed(receiving, item, further, (*at, key))

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET
 
 from .errors import EncodeError, Problem, describe_key
-from .fields import NOTES, Base, Notes, list_changed_defaults, notes_of, shape_of
+from .fields import NOTES, Base, Notes, get_unknown_fields, list_changed_defaults, notes_of, shape_of
 from .json_types import is_mapping
 from .jsonrpc import Message
 from .parse import FAILURES, refuse_deep
@@ -145,9 +145,6 @@ def convert_mapping(value: Mapping[Any, Any], convert: Callable[[Any], Any]) -> 
 
 def _record_to_plain(record: Any) -> dict[str, Any]:
     cls = record.__class__
-    fields = _FIELDS.get(cls)
-    if fields is None:
-        fields = _FIELDS[cls] = [(one.wire, one.slot.__get__) for one in shape_of(cls).fields.values()]
     shape = shape_of(cls)
     notes = notes_of(record)
     result: dict[str, Any] = {}
@@ -155,8 +152,8 @@ def _record_to_plain(record: Any) -> dict[str, Any]:
         result[shape.tag_field] = notes.tag if shape.is_unknown and notes is not None else shape.tag
     wire = ""
     try:
-        for wire, get in fields:
-            value = get(record)
+        for one in shape.fields.values():
+            wire, value = one.wire, one.slot.__get__(record)
             if value is not UNSET:
                 kind = value.__class__
                 result[wire] = value if kind is str or kind is int or value is None else to_plain(value)
@@ -165,13 +162,10 @@ def _record_to_plain(record: Any) -> dict[str, Any]:
             result[wire] = to_plain(value)
     except EncodeError as error:
         raise error.prefix(wire) from None
-    unknown = convert_mapping(notes.unknown, to_plain) if notes is not None and notes.unknown else {}
+    unknown = convert_mapping(get_unknown_fields(record), to_plain)
     for key in result.keys() & unknown:
         raise _refuse(f"{cls.__name__}: {key!r} is a field of it, and is among its unknown fields too")
     return result | unknown
-
-
-_FIELDS: Final[dict[type, list[tuple[str, Any]]]] = {}
 
 
 def to_readable(value: Any) -> Any:

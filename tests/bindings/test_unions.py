@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from inspect import signature
 from typing import Any, Final
 
 import pytest
@@ -252,3 +253,4 @@ def test_of_branches_that_accept_a_value_the_one_that_it_fits_best_is_taken(subj
         assert type(holder.one).__name__ == name, value
         assert subject.encoded(holder) == {"one": value}
         assert type(subject.type("Holder")(one=value).one).__name__ == name, value
+    assert signature(subject.type("First")).parameters["kind"].annotation == "Old | UnsetType"

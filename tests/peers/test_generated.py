@@ -194,6 +194,16 @@ def test_every_revision_of_mcp_has_peers_that_talk(name: str, tmp_path: Path, mo
     run(test)
 
 
+def test_a_call_without_any_possible_result_can_be_written_for_type_checkers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    method = {"name": "ban", "params": [], "result": {"name": "none", "schema": False}}
+    schema = {"openrpc": "1.2.6", "info": {"title": "bans", "version": "1"}, "methods": [method]}
+    text = (made(schema, tmp_path, monkeypatch, "bans") / "peers.py").read_text("utf-8")
+    assert "result: Any = await" in text  # after a call that never returns, mypy allows no return
+    import_module("bans.peers")
+
+
 @pytest.mark.parametrize("checker", tiers.sample(["mypy", "pyright"], 1, by="test_generated"))
 def test_the_result_of_a_method_is_known_to_type_checkers(checker: str, tmp_path: Path) -> None:
     program = tmp_path / "typed.py"

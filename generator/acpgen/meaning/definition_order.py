@@ -31,19 +31,23 @@ def _walk_references(definition: ir.Definition) -> Iterator[str]:
 
 def list_references(type_: ir.Type) -> Iterator[str]:
     """The names of the definitions that a type refers to, in order, with duplicates."""
+    if isinstance(type_, ir.Ref):
+        yield type_.name
+    for inner in list_parts(type_):
+        yield from list_references(inner)
+
+
+def list_parts(type_: ir.Type) -> tuple[ir.Type, ...]:
+    """The types that a type consists of: of its items, values or alternatives."""
     match type_:
-        case ir.Ref(name=name):
-            yield name
         case ir.Array(items=inner) | ir.Map(values=inner):
-            yield from list_references(inner)
+            return (inner,)
         case ir.Tuple(first=first, rest=rest):
-            for inner in (*first, rest):
-                yield from list_references(inner)
+            return (*first, rest)
         case ir.AnyOf(types=types):
-            for inner in types:
-                yield from list_references(inner)
+            return types
         case _:
-            return
+            return ()
 
 
 def order_definitions(protocol: ir.Protocol) -> tuple[tuple[ir.Definition, ...], ...]:

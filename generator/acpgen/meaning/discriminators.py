@@ -1,6 +1,7 @@
 """The discriminator fields of unions.
 
-Their constants are tags, not enumerations that may grow, so unknown values of them are not preserved.
+Their constants are tags, not enumerations that may grow, so unknown values of them are not preserved. Outside of tagged unions, where
+nothing keeps an unknown tag, this does not hold for enumerations that have a definition of their own.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from acpgen.input.tagged_unions import find_branches
 from acpgen.input.walk import walk_schemas
 
 
-def find_discriminators(schemas: Schemas) -> dict[str, set[str]]:
-    """The names of the discriminator fields of each record in its unions, by the definition of the record."""
-    names_by_record: dict[str, set[str]] = {}
+def find_discriminators(schemas: Schemas) -> dict[str, dict[str, bool]]:
+    """The discriminator fields of each record in its unions, by the definition of the record and the name of the field: whether it is the
+    tag of a tagged union.
+    """
+    fields_by_record: dict[str, dict[str, bool]] = {}
     for top in schemas.values():
         for keys, schema in walk_schemas(top.schema):
             if find_branches(schema) is None:
@@ -28,8 +31,9 @@ def find_discriminators(schemas: Schemas) -> dict[str, set[str]]:
             branches = [branch for branch in node.branches if branch.kinds == OBJECTS]
             for branch, name in _find_tags(node, branches):
                 for record in _list_records(branch):
-                    names_by_record.setdefault(record, set()).add(name)
-    return names_by_record
+                    fields = fields_by_record.setdefault(record, {})
+                    fields[name] = fields.get(name, False) or node.tagged_union is not None
+    return fields_by_record
 
 
 def _find_tags(node: Node, branches: list[Node]) -> Iterator[tuple[Node, str]]:

@@ -299,7 +299,7 @@ class _Lowering:
         declared, required_names, rest = node.fields, node.required, lower_extra(self.notes, node)
         fields = [self._merge_field(key, schemas, key in required_names) for key, schemas in declared.items()]
         fields = [
-            self._close_tag(field, node) if field.name in self.discriminators.get(name, ()) else field
+            self._close_tag(field, node) if self.discriminators.get(name, {}).get(field.name) else field
             for field in fields
         ]
         undeclared = sorted(required_names - set(declared))
@@ -366,7 +366,7 @@ class _Lowering:
         )
 
     def _close_tag(self, field: ir.Field, node: Node) -> ir.Field:
-        """A discriminator field with its constants, even if their enumeration tolerates unknown values elsewhere."""
+        """The tag of a tagged union with its constants, even if their enumeration tolerates unknown values elsewhere."""
         listing = self.schemas[field.type.name] if isinstance(field.type, ir.Ref) else None
         if listing is None or listing.at in self.marks or self._find_openness(listing, is_open=False) == "closed":
             return field

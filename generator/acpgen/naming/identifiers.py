@@ -169,6 +169,11 @@ def describe_conflict(package: str) -> str:
     return "" if special is None else f"{special!r} has a meaning of its own in Python"
 
 
+def make_file_name(name: str) -> str:
+    """A name without ending that a file can have on Windows, too: that of a device gets an underscore."""
+    return f"{name}_" if name.lower() in _DEVICES else name
+
+
 _LONGEST: Final = 100
 _DEVICES: Final = frozenset(
     {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(10))}

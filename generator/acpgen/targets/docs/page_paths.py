@@ -11,7 +11,7 @@ from typing import Final
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.diagnostics.markup import Markdown, make_identifier, write_code
-from acpgen.naming.identifiers import assign, make_method_key, spell_out
+from acpgen.naming.identifiers import assign, make_file_name, make_method_key, spell_out
 from acpgen.targets.docs.scenarios import list_scenarios
 
 INDEX: Final = "index.md"
@@ -92,7 +92,7 @@ def find_page_paths(protocol: ir.Protocol, bundle: Bundle, folder: str = "") -> 
         folder,
         methods={name: f"methods/{key}.md" for name, key in methods.items()},
         types={name: f"types/{key}.md" for name, key in types.items()},
-        areas={area: f"areas/{make_identifier(area)}.md" for area in dict.fromkeys(area_of.values())},
+        areas={area: f"areas/{make_file_name(make_identifier(area))}.md" for area in dict.fromkeys(area_of.values())},
         conversations={each.name: f"conversations/{each.name}.md" for each in list_scenarios(protocol)},
         area_of=area_of,
     )
@@ -100,7 +100,7 @@ def find_page_paths(protocol: ir.Protocol, bundle: Bundle, folder: str = "") -> 
 
 def _name_pages(names: Mapping[str, str]) -> Mapping[str, str]:
     """The page name of each subject, without extension."""
-    plain = {name: make_identifier(text) for name, text in names.items()}
+    plain = {name: make_file_name(make_identifier(text)) for name, text in names.items()}
     distinct = assign(
         {name: (key.casefold(), make_identifier(spell_out(name)).casefold()) for name, key in plain.items()}
     )

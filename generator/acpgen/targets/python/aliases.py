@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from itertools import chain
+from typing import Any
 
 from acpgen import ir
+from acpgen.input.walk import find_cycles
+from acpgen.meaning.definition_order import references
 from acpgen.targets.python.literals import write_docstring, write_literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.types import Hints
 
-_NAMES: Final = re.compile(r"[\w\x80-\U0010ffff]+")  # whole ones: there may be a class `A` beside one `ÉA`
-_TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
-
 
 def make_alias_views(protocol: ir.Protocol, names: Names, hints: Hints) -> list[dict[str, Any]]:
     """Name, value and docstring of each type that is not a record, in schema order, but after the types to which its value refers."""
-    views: dict[str, dict[str, Any]] = {}
-    for definition in protocol.definitions.values():
-        if isinstance(definition, ir.Record):
-            continue
-        name = names.classes[definition.name]
-        if isinstance(definition, ir.Enum) and definition.name in names.members:
-            views[name] = _make_class(definition, names, hints)
-            continue
-        views[name] = _make_alias(definition, name, hints)
-    return [views[name] for name in _sort({name: view.get("value", "") for name, view in views.items()})]
+    views = {
+        definition.name: _make_class(definition, names, hints)
+        if isinstance(definition, ir.Enum) and definition.name in names.members
+        else _make_alias(definition, names.classes[definition.name], hints)
+        for definition in protocol.definitions.values()
+        if not isinstance(definition, ir.Record)
+    }
+    edges = {  # a quoted value is evaluated later, and so refers to none
+        name: [other for other in references(protocol.definitions[name]) if other in views and view.get("value")]
+        for name, view in views.items()
+    }
+    return [views[name] for name in chain.from_iterable(find_cycles(edges))]
 
 
 def _make_alias(definition: ir.Definition, name: str, hints: Hints) -> dict[str, Any]:
@@ -38,30 +38,6 @@ def _make_alias(definition: ir.Definition, name: str, hints: Hints) -> dict[str,
     hints.use_import("TYPE_CHECKING")
     arguments = ["__name__", _quote(source), *([f"judged={write_literal(definition.name)}"] if is_judged else [])]
     return {**view, "quoted": _quote(source), "choice": f"{hints.use_import('Choice')}({', '.join(arguments)})"}
-
-
-def _sort(values: Mapping[str, str]) -> Iterable[str]:
-    """Order the names so that each follows those to which its value refers. A quoted value is evaluated later, and so refers to none."""
-    ordered_names: dict[str, None] = {}
-
-    def visit(name: str) -> None:
-        pending = [(name, iter(_find_names(values[name], values)))]
-        while pending:
-            current, remaining = pending[-1]
-            following = next((one for one in remaining if one not in ordered_names), None)
-            if following is None:
-                ordered_names[current] = None
-                pending.pop()
-            else:
-                pending.append((following, iter(_find_names(values[following], values))))
-
-    for name in values:
-        visit(name)
-    return ordered_names
-
-
-def _find_names(value: str, names: Mapping[str, str]) -> list[str]:
-    return [name for name in _NAMES.findall(_TEXTS.sub("", value)) if name in names]
 
 
 def _make_class(enum: ir.Enum, names: Names, hints: Hints) -> dict[str, Any]:

@@ -77,7 +77,7 @@ class Defaults:
             return type(value).__name__, True
         if not isinstance(value, dict | list) and expression == write_literal(value):
             return str(expression), False
-        target = without_null(field.type)
+        target = _without_null(field.type)
         record = self._protocol.definitions[target.name] if isinstance(target, ir.Ref) else None
         if isinstance(record, ir.Record) and isinstance(value, dict):
             expression = self._make_default(field, self._without_own(value, record)) or expression
@@ -120,7 +120,7 @@ def _get_constant(type_: ir.Type) -> ir.Constant | None:
     return type_ if isinstance(type_, ir.Constant) and len(type_.values) == 1 else None
 
 
-def without_null(type_: ir.Type) -> ir.Type:
+def _without_null(type_: ir.Type) -> ir.Type:
     """The other type of a union of one type and null; any other type unchanged."""
     if isinstance(type_, ir.AnyOf):
         other_types = [member for member in type_.types if member != ir.Null()]

@@ -19,7 +19,7 @@ MSGSPEC: Final = "msgspec>=0.22,<0.23"
 RUNTIME: Final = "jsonrpc-bindings>=0.1,<0.2"
 """The requirement of code without an embedded runtime."""
 
-OF_RUNTIME: Final = ("jiter>=0.19,<1", "jsonschema-rs>=0.60.3,<0.62")
+OF_RUNTIME: Final = ("jiter>=0.19,<1", "jsonschema-rs>=0.60.3,<0.61")
 """The requirements of an embedded runtime: the tested versions."""
 
 

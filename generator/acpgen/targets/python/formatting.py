@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import importlib
 import json
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import takewhile
 from pathlib import Path
 
 from acpgen.errors import Faults, make_printable
 from acpgen.meaning.faults import UNSUPPORTED
 from acpgen.targets.faults import TARGET_FAILED
-from acpgen.targets.python.imports import list_imports
 from acpgen.targets.python.python_options import LINE, PYTHONS
 
 
@@ -43,26 +44,27 @@ def relativize_imports(source: str, path: str) -> str:
     if not folders or f"from {folders[0]}" not in source:
         return source
     lines = source.splitlines(keepends=True)
-    for node in list_imports(source):
+    for node in _list_imports(source):
         if node.level or not node.module:
             continue
         parts = node.module.split(".")
         if parts[0] != folders[0]:
             continue
-        common_length = sum(1 for _ in _find_prefix(parts, folders))
+        common_length = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(parts, folders, strict=False)))
         relative_module = "." * (len(folders) - common_length + 1) + ".".join(parts[common_length:])
         lines[node.lineno - 1] = lines[node.lineno - 1].replace(f"from {node.module} ", f"from {relative_module} ", 1)
     return "".join(lines)
 
 
-def _find_prefix(one: list[str], other: list[str]) -> list[str]:
-    """The common prefix of two paths."""
-    common_parts: list[str] = []
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        common_parts.append(left)
-    return common_parts
+def _list_imports(source: str) -> Iterator[ast.ImportFrom]:
+    """Yield every `from … import …` of a module at any depth, in line order. Expressions, nearly all of a module, are skipped."""
+    pending: list[ast.AST] = [ast.parse(source)]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.ImportFrom):
+            yield node
+        parts = ("body", "handlers", "orelse", "finalbody", "cases")
+        pending += reversed([one for part in parts for one in getattr(node, part, ()) if isinstance(one, ast.AST)])
 
 
 @lru_cache(maxsize=16)

@@ -14,7 +14,7 @@ from acpgen.input.numbers import dumps
 from acpgen.input.step_budget import spend
 from acpgen.resources import locate_templates
 from acpgen.targets.python.aliases import make_alias_views
-from acpgen.targets.python.defaults import Defaults, without_null
+from acpgen.targets.python.defaults import Defaults
 from acpgen.targets.python.literals import write_docstring, write_literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.notes import describe_field
@@ -292,10 +292,8 @@ class _Views:
         alias = [f"name={write_literal(field.name)}"] if name != field.name else []
         default = self._defaults.of(field)
         source, is_made = default if default is not None else ("", False)
-        if source in ("list", "dict") and isinstance(several := without_null(field.type), ir.Array | ir.Map):
-            inner = several.items if isinstance(several, ir.Array) else several.values
-            key = "" if isinstance(several, ir.Array) else "str, "
-            source = f"lambda: {source}[{key}{self._hints.of(inner).source}]()"
+        if is_made and field.default is not None:
+            source = self._with_parameters(source, field.type, field.default.value)
         if default is None and not field.required:
             source = self._hints.use_import("UNSET")
         unset = f" | {self._hints.use_import('UnsetType')}" if default is None and not field.required else ""
@@ -303,6 +301,21 @@ class _Views:
         if alias or is_made:
             source = f"{self._hints.use_import('field')}({', '.join([*alias, *default_argument])})"
         return view | {"hint": f"{hint.source}{unset}", "default": source, "is_judged": hint.is_judged}
+
+    def _with_parameters(self, source: str, type_: ir.Type, value: ir.JSON) -> str:
+        """The factory of a list or dictionary, with the types of its items where mypy does not infer them: of empty ones, and in unions."""
+        while isinstance(type_, ir.Ref) and isinstance(alias := self._protocol.definitions[type_.name], ir.Alias):
+            type_ = alias.type
+        members = type_.types if isinstance(type_, ir.AnyOf) else (type_,)
+        several = [one for one in members if isinstance(one, ir.Array if isinstance(value, list) else ir.Map)]
+        entries = "" if source in ("list", "dict") else source.removeprefix("lambda: ")
+        if len(several) != 1 or (entries and (len(members) == 1 or entries[0] not in "[{")):
+            return source
+        name, inner = (
+            ("list[", several[0].items) if isinstance(several[0], ir.Array) else ("dict[str, ", several[0].values)
+        )
+        is_plain = entries and isinstance(inner, ir.String | ir.Boolean)
+        return source if is_plain else f"lambda: {name}{self._hints.of(inner).source}]({entries})"
 
 
 def _write_tuple(values: Collection[ir.JSON]) -> str:

@@ -68,7 +68,7 @@ def make_peers_view(protocol: ir.Protocol, names: Names) -> dict[str, Any] | Non
         return None
     peers = _name_peers(sides)
     here = names.of_module("models")
-    pair = _choose_pair(sides)
+    pair = sides[0], sides[1]
     views = [_make_view(peer, peers[_find_other_side(peer.name, pair)], protocol, here) for peer in peers.values()]
     return {
         "sides": views,
@@ -76,7 +76,9 @@ def make_peers_view(protocol: ir.Protocol, names: Names) -> dict[str, Any] | Non
         "second": peers[pair[1]],
         "kind": write_literal(protocol.stream),
         "cancellation": _find_cancellation(protocol),
-        "uses_any": any(m.params is None or (m.kind == "request" and m.result is None) for m in protocol.methods),
+        "uses_any": any(
+            call[part].startswith("Any") for view in views for call in view["methods"] for part in ("params", "result")
+        ),
     }
 
 
@@ -101,11 +103,6 @@ def _name_peers(sides: list[str]) -> dict[str, Peer]:
     }
 
 
-def _choose_pair(sides: list[str]) -> tuple[str, str]:
-    """The two sides of a connection: the first two."""
-    return sides[0], sides[1]
-
-
 def _find_other_side(side: str, pair: tuple[str, str]) -> str:
     """The peer of this side. A third side, e.g. a proxy, is connected to the side `client`, or else to the first one."""
     if side in pair:
@@ -128,7 +125,9 @@ def _make_view(peer: Peer, other: Peer, protocol: ir.Protocol, names: Names) -> 
 def _make_call(method: ir.Method, name: str, protocol: ir.Protocol, names: Names) -> dict[str, Any]:
     params = "Any" if method.params is None else names.classes[method.params]
     is_optional = method.params is None or _allows_omission(protocol, method.params, method.omitted)
-    result = "Any" if method.result is None else names.classes[method.result]
+    answer = protocol.definitions.get(method.result or "")
+    never_returns = isinstance(answer, ir.Alias) and answer.type == ir.Nothing()
+    result = "Any" if method.result is None or never_returns else names.classes[method.result]
     optional_result = method.optional_result and method.result is not None
     gate = method.capability
     texts = [method.doc or f"`{method.name}`."]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from acpgen import ir
+from acpgen.meaning.definition_order import list_parts
 from acpgen.meaning.discriminators import find_shared_tag, group_tags
 
 _LARGEST: Final = 2**63
@@ -69,16 +70,10 @@ def _list_unions(protocol: ir.Protocol) -> Iterator[ir.AnyOf]:
             case _:
                 continue
     while pending:
-        match pending.pop(0):
-            case ir.AnyOf(types=types) as union:
-                yield union
-                pending += types
-            case ir.Array(items=inner) | ir.Map(values=inner):
-                pending.append(inner)
-            case ir.Tuple(first=first, rest=rest):
-                pending += [*first, rest]
-            case _:
-                continue
+        type_ = pending.pop(0)
+        if isinstance(type_, ir.AnyOf):
+            yield type_
+        pending += list_parts(type_)
 
 
 def _has(record: ir.Record, tag: Tag) -> bool:

@@ -15,7 +15,7 @@ from acpgen.input.equality import to_fraction, to_integer
 from acpgen.input.expressions import translate_to_python
 from acpgen.input.faults import TOO_LONG_CHAIN
 from acpgen.input.numbers import ExactNumber
-from acpgen.meaning.definition_order import order_definitions
+from acpgen.meaning.definition_order import list_parts, list_references, order_definitions
 from acpgen.meaning.discriminators import group_tags
 from acpgen.meaning.limits import list_limits
 from acpgen.targets.python.literals import write_json, write_literal
@@ -353,32 +353,10 @@ def _write_tuple(items: Iterable[str]) -> str:
 
 def _measure_depth(type_: ir.Type, depths: Mapping[str, int]) -> int:
     """How many arrays and maps lie in one another in a type; `depths` has this of the definitions that are known."""
-    match type_:
-        case ir.Ref(name=name):
-            return depths.get(name, 0)
-        case ir.Array(items=inner) | ir.Map(values=inner):
-            return 1 + _measure_depth(inner, depths)
-        case ir.Tuple(first=first, rest=rest):
-            return 1 + max(_measure_depth(inner, depths) for inner in (*first, rest))
-        case ir.AnyOf(types=types):
-            return max((_measure_depth(inner, depths) for inner in types), default=0)
-        case _:
-            return 0
-
-
-def list_references(type_: ir.Type) -> set[str]:
-    """The definitions to which a type refers."""
-    match type_:
-        case ir.Ref(name=name):
-            return {name}
-        case ir.Array(items=inner) | ir.Map(values=inner):
-            return list_references(inner)
-        case ir.Tuple(first=first, rest=rest):
-            return set[str]().union(*map(list_references, (*first, rest)))
-        case ir.AnyOf(types=types):
-            return set[str]().union(*(list_references(member) for member in types))
-        case _:
-            return set()
+    if isinstance(type_, ir.Ref):
+        return depths.get(type_.name, 0)
+    inside = max((_measure_depth(inner, depths) for inner in list_parts(type_)), default=0)
+    return inside + isinstance(type_, ir.Array | ir.Map | ir.Tuple)
 
 
 def find_recursive_aliases(protocol: ir.Protocol) -> set[str]:

@@ -21,6 +21,7 @@ from acpgen.errors import Faults
 from acpgen.input.faults import NOT_A_SCHEMA
 from acpgen.input.step_budget import set_place
 from acpgen.meaning.samples import Values
+from acpgen.naming.identifiers import make_file_name
 from acpgen.resources import locate_templates
 from acpgen.targets.interface import Settings, require_json_rpc
 from acpgen.targets.vectors.definition_rows import Maker
@@ -89,7 +90,7 @@ def _describe_method(method: ir.Method, messages: Messages) -> dict[str, Any]:
 def name_file(text: str) -> str:
     """The file name for a method or an area; two with equal names share a file."""
     name = re.sub(r"[^a-z0-9_]+", "-", text.lower()).strip("-")[:_LONGEST]
-    return name or "unnamed"
+    return make_file_name(name or "unnamed")
 
 
 def _find_area(definition: ir.Definition) -> str:
