@@ -14,9 +14,9 @@ import tiers
 from acp_monitor import RULES, Monitor, Rule
 from acp_monitor.undeclared import Types, get_types
 from monitor.cases import CASES
+from monitor.drawn import SHIPPED, drawn
 from monitor.quiet import QUIET
 from monitor.scripts import Said
-from monitor.test_chunk_cache import SHIPPED, Forgetful, drawn
 
 ASPECTS: Final = frozenset(rule.needs for rule in RULES.values())
 CONVERSATIONS: Final = (*(case.said for case in CASES), *QUIET.values())
@@ -24,10 +24,6 @@ CONVERSATIONS: Final = (*(case.said for case in CASES), *QUIET.values())
 
 class Thorough(Monitor):
     """Asks each rule about every message of its kinds, methods, updates and protocols, and remembers nothing of earlier messages."""
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._chunks = Forgetful()  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
 
     def _find_aspects(self, event: Any) -> set[Any]:
         return super()._find_aspects(event) | ASPECTS

@@ -35,10 +35,10 @@ def test_a_text_is_kept_whole_up_to_its_limit_and_then_as_its_beginning_and_dige
 def test_a_table_keeps_what_was_written_last_and_says_that_it_evicted() -> None:
     dropped: list[str] = []
     table = BoundedTable[str, int](2, on_evict=lambda: dropped.append("one"))
-    assert (table.newest, len(table), table.get("a"), table.pop("a")) == (None, 0, None, None)
+    assert (len(table), table.get("a"), table.pop("a")) == (0, None, None)
     for name, value in (("a", 1), ("b", 2), ("a", 3)):
         table[name] = value
-    assert (list(table.values()), table.newest, table.evicted) == ([2, 3], "a", False)
+    assert (list(table.values()), table.evicted) == ([2, 3], False)
     table["c"] = 4
     assert (list(table.values()), table.evicted, dropped) == ([3, 4], True, ["one"])
 

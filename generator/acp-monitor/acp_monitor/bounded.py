@@ -102,11 +102,6 @@ class BoundedTable(Generic[K, V]):
         """The sequence number of the oldest written entry; the table must not be empty."""
         return next(iter(self._entries.values()))[2]
 
-    @property
-    def newest(self) -> K | None:
-        """The key of the entry written last."""
-        return next(reversed(self._entries), None)
-
     def __setitem__(self, key: K, value: V) -> None:
         self.pop(key)
         size = ENTRY + getsizeof(key) + self._size(value)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .bounded import MAX_BREACHES, MAX_PARTS, MAX_POINTER, MAX_VALUES, make_key, shorten
 from .breach import LEVELS, Breach
-from .chunk_cache import ChunkCache
 from .connection import Connection
 from .content_objects import find_content
 from .events import Event, Finding, Kind, Level
@@ -18,7 +17,7 @@ from .json_values import Path, is_array, is_object, reach, split_pointer, write_
 from .requirements import find_requirements
 from .rule import ACP, Aspect, Rule
 from .rules import RULES
-from .transitions import changes_nothing, record
+from .transitions import record
 from .undeclared import Undeclared, Use, get_types
 from .unstable import UnstableChannels
 from .versions import NO_SCHEMA, describe_disagreement, is_named
@@ -65,8 +64,6 @@ class Monitor:
         self._values: Final = values
         self._limit: Final = limit
         self._index = 0
-        self._chunks: Final = ChunkCache()
-        self._is_idle = False
         self._reasons: list[str] = []
         self._unjudged: dict[str, _Unjudged] = {}
 
@@ -96,21 +93,11 @@ class Monitor:
         index = self._index if index is None else index
         self._index = index + 1
         self._reasons = []
-        if line.__class__ is bytes and len(line) <= self._values and self._chunks.has(sender, line):
-            self._connection.last_notification[sender] = index
-            return ()
-        self._is_idle = False
-        breaches, value = self._read(index, sender, line)
-        if not self._is_idle:
-            self._chunks.clear()
-        elif line.__class__ is bytes and not breaches and not self._reasons and self._connection.strict is not None:
-            self._chunks.add(sender, line, value, (self._connection.strict, *self._connection.others))
-        return breaches
+        return self._limit_breaches(self._read(index, sender, line))
 
     def lose(self, sentence: str = "some messages were missed") -> tuple[Breach, ...]:
         """Report that messages were missed: knowledge about open requests and sessions is given up. Returns a note."""
         self._connection.lose()
-        self._chunks.clear()
         self._reasons = [sentence]
         return (_make_remark("messages-missed", self._index, self._connection.sides[0], sentence),)
 
@@ -121,22 +108,22 @@ class Monitor:
 
     # --- reading ---
 
-    def _read(self, index: int, sender: str, line: Any) -> tuple[tuple[Breach, ...], Any]:
-        """The breaches of a line, and its value."""
+    def _read(self, index: int, sender: str, line: Any) -> Iterator[Breach]:
         reader = self._connection.strict or next(iter(self._connection.protocols.values()))
         value, problems = reader.read(line, values=self._values)
         if any(problem.rule == "size" for problem in problems):
             reason = problems[0].sentence
             self._connection.lose()
             self._count(reason, index, sender)
-            return (_make_remark("messages-missed", index, sender, f"{reason}, and was not read"),), None
-        if any(problem.rule == "json" for problem in problems):
+            yield _make_remark("messages-missed", index, sender, f"{reason}, and was not read")
+        elif any(problem.rule == "json" for problem in problems):
             event = self._make_event("unreadable", index, sender, None, problems=problems)
             record(self._connection, event)
-            return self._limit_breaches(self._judge(event)), None
-        if is_array(value) and (reader.contract.batch or self._connection.strict is None):
-            return self._limit_breaches(self._observe_batch(index, sender, value, problems)), None
-        return self._limit_breaches(self._observe_message(index, sender, value, (), problems)), value
+            yield from self._judge(event)
+        elif is_array(value) and (reader.contract.batch or self._connection.strict is None):
+            yield from self._observe_batch(index, sender, value, problems)
+        else:
+            yield from self._observe_message(index, sender, value, (), problems)
 
     def _limit_breaches(self, breaches: Iterator[Breach]) -> tuple[Breach, ...]:
         """The breaches up to the limit, and one for all others. State changes are recorded for the whole line."""
@@ -172,10 +159,6 @@ class Monitor:
         yield from (breach for breach in self._judge(event) if not self._is_reported(event, breach))
         yield from (_report_unstable(event, finding) for finding in news)
         self._remember_shape(event)
-        self._is_idle = not at and changes_nothing(self._connection, event)
-        if self._is_idle:
-            self._connection.last_notification[sender] = index
-            return
         self._record(event)
         for place, item in enumerate(value if is_array(value) and not at else ()):
             # A batch where there are none: what it holds is not judged, but may be answered all the same.

@@ -15,7 +15,6 @@ from .paths import RootFault, find_foreign_roots, find_root_fault, has_too_many_
 from .records import Listed, Options, Pending, Question, Session, Terminal, is_offer, read_options
 from .updates import (
     BUSY,
-    CHUNKS,
     OPEN_STATUSES,
     TOOL_CALLS,
     USER_MESSAGES,
@@ -46,20 +45,6 @@ def record(connection: Connection, event: Event) -> None:
             _record_answer(connection, event)
         case _:
             pass
-
-
-def changes_nothing(connection: Connection, event: Event) -> bool:
-    """Whether recording a message would only change which notification of its sender was the last."""
-    if event.kind != "notification" or event.method != "session/update" or event.sender == connection.sides[0]:
-        return False
-    session, update = connection.find_session(event.session), event.update
-    if session is None or not is_object(update) or event.problems or event.duplicates:
-        return False
-    kind = event.update_kind
-    if connection.version == 1:
-        return kind != "config_option_update" and "capabilities" not in update
-    is_chunk = kind in CHUNKS and "terminalId" not in update and "capabilities" not in update
-    return is_chunk and make_update_key(update) in (None, session.work.newest)
 
 
 def _record_progress(connection: Connection, event: Event) -> None:

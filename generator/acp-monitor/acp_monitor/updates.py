@@ -13,7 +13,6 @@ MESSAGES: Final = frozenset(
         *("user_message", "agent_message", "agent_thought"),
     }
 )
-CHUNKS: Final = frozenset({"agent_message_chunk", "agent_thought_chunk"})
 USER_MESSAGES: Final = frozenset({"user_message_chunk", "user_message"})
 TOOL_CALLS: Final = frozenset({"tool_call", "tool_call_update", "tool_call_content_chunk"})
 HISTORY: Final = MESSAGES | TOOL_CALLS | {"plan", "plan_update"}
