@@ -90,6 +90,11 @@ def test_what_fills_the_budget_exactly_stays() -> None:
     assert [*table.values()] == [rest, 0]
 
 
-def test_the_size_of_texts_is_that_of_those_that_are_there() -> None:
-    assert bounded.measure_texts() == bounded.measure_texts(None) == 0
-    assert bounded.measure_texts("a", None, "b") == 2 * bounded.measure_texts("a") > 32
+def test_the_size_of_a_value_is_that_of_all_that_it_holds() -> None:
+    long = "x" * 1000
+    table = BoundedTable[str, str](9)
+    empty = bounded.measure(table)
+    table["a"] = long
+    holders: tuple[object, ...] = ([long], (long,), frozenset({long}), {long: 1}, {"a": {"b": [long]}}, table)
+    assert all(bounded.measure(one) > bounded.measure(long) > 1000 for one in holders)
+    assert 0 < empty < bounded.measure(table) - 1000

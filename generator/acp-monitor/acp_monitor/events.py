@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from jsonrpc_bindings.contract import Method
     from jsonrpc_bindings.strict import Strict, Violation
 
-    from .records import Pending
+    from .records import Pending, Session
     from .undeclared import Undeclared, Use
 
 Kind: TypeAlias = Literal["unreadable", "batch", "malformed", "request", "notification", "result", "error", "end"]
@@ -42,7 +42,8 @@ class Finding(NamedTuple):
 
 @dataclass(slots=True)
 class Event:
-    """One message. `body` holds its params, result or error; `request` is the request that it answers.
+    """One message. `body` holds its params, result or error; `request` is the request that it answers,
+    `session` what is known of the session that it names.
 
     `at` is its place in a batch. `problems` are the errors of the schema, with pointers into the message; `uses` are the places in the
     body that depend on capabilities, with paths into the line. `duplicates` are duplicate keys. `undeclared` are fields and values that
@@ -61,6 +62,7 @@ class Event:
     id: Any = None
     body: Any = None
     request: Pending | None = None
+    session: Session | None = None
     route: Method[Any, Any] | None = None
     problems: tuple[Violation, ...] = ()
     uses: tuple[Use, ...] = ()
@@ -86,7 +88,7 @@ class Event:
         return name if isinstance(name, str) else None
 
     @property
-    def session(self) -> str | None:
+    def session_id(self) -> str | None:
         """The session that the message, or the request that it answers, names."""
         own = get_text(self.body, "sessionId")
         return own if own is not None or self.request is None else self.request.session

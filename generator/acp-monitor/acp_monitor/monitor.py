@@ -185,6 +185,7 @@ class Monitor:
         elif kind in ("request", "notification"):
             event.method, event.id, params = value["method"], value.get("id"), value.get("params")
             event.body = {} if params is None else params
+        event.session = connection.find_session(event.session_id)
         strict, is_foreign, others = connection.strict, False, connection.others
         if event.method == "initialize" and kind in ("request", "result"):
             version = reach(event.body, "protocolVersion")
@@ -309,7 +310,7 @@ class Monitor:
                 aspects.add("capability")
             if self._connection.initialize_answer is None:
                 aspects.add("handshake")
-            session = self._connection.find_session(event.session)
+            session = event.session
             if session is None or not session.is_settled:
                 aspects.add("session")
         return aspects
