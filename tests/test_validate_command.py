@@ -57,7 +57,7 @@ def test_every_line_gets_a_verdict_and_people_a_summary(tmp_path: Path) -> None:
     assert ran.stdout.decode().splitlines() == [
         "1: ok client request session/list",
         "2: wrong client request session/new: /params/cwd: an absolute path is expected, not 'a'",
-        "4: wrong client message: this is not JSON: expected true, false or null at line 1, column 2; put text in double quotes",
+        "4: wrong client message: this is not JSON: expected true, false or null at column 2; put text in double quotes",
     ]
     told = ran.stderr.decode()
     assert "2 lines of 3 wrong." in told
@@ -102,7 +102,7 @@ def test_a_recording_in_another_form_is_told_with_what_to_do() -> None:
     wanted = '{"from": "client", "message": …}'
     advice = "Where other text stands before or behind a message, remove it"
     assert ran.stdout.decode().splitlines() == [
-        f"1: wrong message: this is not JSON: something follows the value at line 1, column 3; send each message by itself. {advice}",
+        f"1: wrong message: this is not JSON: something follows the value at column 3; send each message by itself. {advice}",
         f"2: wrong message: this is a message alone: write {wanted}, or judge each message by itself, without --session",
         f"3: wrong message: a recorded line is an object that says who sent the message: write {wanted}",
     ]
@@ -114,8 +114,8 @@ def test_a_recording_in_another_form_is_told_with_what_to_do() -> None:
 def test_a_line_that_cannot_be_read_is_told_with_its_place_and_reason(options: list[str]) -> None:
     ran = acpgen("validate", "-", *options, given=b'{"from": "client", x}\n' + b"[" * 5000)
     assert ran.stdout.decode().splitlines()[:2] == [
-        "1: wrong message: this is not JSON: expected a key in double quotes at line 1, column 20",
-        "2: wrong message: this is not JSON: this is nested too deep at line 1, column 202",
+        "1: wrong message: this is not JSON: expected a key in double quotes at column 20",
+        "2: wrong message: this is not JSON: this is nested too deep at column 202",
     ]
 
 
