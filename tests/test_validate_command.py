@@ -81,6 +81,7 @@ MESSAGE = json.dumps(GOOD).encode()
         (b"\0" * 512, "These are NUL characters, which a crash leaves at the end of a file: remove them"),
         (gzip.compress(MESSAGE, mtime=0), "This is gzip: give the file a name that ends in .gz"),
         (b"\x1e" + MESSAGE, "This begins with a record separator: remove it"),
+        (b"\xef\xbb\xbf" * 2 + MESSAGE, "A byte order mark stands before it: remove it"),
         (b"data: " + MESSAGE, "This is an event stream: write what stands behind 'data:' alone"),
         (json.dumps(GOOD, indent=2).encode(), "Where a message takes several lines, write it in one"),
         (b"10:00:00 DEBUG -> " + MESSAGE, "Where other text stands before or behind a message, remove it"),
@@ -96,7 +97,8 @@ def test_messages_in_another_form_are_told_with_what_to_do(content: bytes, first
 
 
 def test_a_recording_in_another_form_is_told_with_what_to_do() -> None:
-    content = lines(b"10:00 -> " + MESSAGE + b"\n", GOOD, {"direction": "out", "message": GOOD})
+    recorded = [{"from": "client", "message": GOOD}]
+    content = lines(b"10:00 -> " + MESSAGE + b"\n", GOOD, recorded, {"direction": "out", "message": GOOD})
     ran = acpgen("validate", "-", "--session", given=content)
     assert ran.returncode == 1
     wanted = '{"from": "client", "message": …}'
@@ -104,7 +106,8 @@ def test_a_recording_in_another_form_is_told_with_what_to_do() -> None:
     assert ran.stdout.decode().splitlines() == [
         f"1: wrong message: this is not JSON: something follows the value at column 3; send each message by itself. {advice}",
         f"2: wrong message: this is a message alone: write {wanted}, or judge each message by itself, without --session",
-        f"3: wrong message: a recorded line is an object that says who sent the message: write {wanted}",
+        "3: wrong message: this is an array of recorded lines: write each in a line of its own",
+        f"4: wrong message: a recorded line is an object that says who sent the message: write {wanted}",
     ]
     (*_, last) = acpgen("validate", "-", given=content).stdout.decode().splitlines()
     assert last == ran.stdout.decode().splitlines()[-1]
