@@ -33,16 +33,13 @@ class Thorough(Monitor):
         return super()._select_rules(event)
 
     def _look(self, event: Any, strict: Any, definition: str) -> None:
-        types = get_types(strict)
-        remembered: tuple[Any, ...] = (types.plain, types._known)  # pyright: ignore[reportPrivateUsage]
-        kept = [one.copy() for one in remembered]
-        for one in remembered:
-            one.clear()
+        remembered = get_types(strict)._known  # pyright: ignore[reportPrivateUsage]
+        kept = remembered.copy()
+        remembered.clear()
         try:
             super()._look(event, strict, definition)
         finally:
-            for one, before in zip(remembered, kept, strict=True):
-                one.update(before)
+            remembered.update(kept)
 
 
 def heard(monitor: Monitor, said: Sequence[Said]) -> list[Any]:
@@ -84,5 +81,5 @@ def test_recordings_of_shipped_agents(file: Any) -> None:
 def test_shapes_of_which_nothing_is_to_be_said_have_a_bound() -> None:
     types = Types(V1.schema, 3)
     for name in "abcdefg":
-        types.add_plain(types.find_shape("PromptRequest", {name: 1}))
-    assert len(types.plain) == 3
+        assert not list(types.find_undeclared("PromptRequest", {"sessionId": "s", "prompt": [], "_meta": {name: 1}}))
+    assert len(types._known) == 3  # pyright: ignore[reportPrivateUsage]

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 from .bounded import MAX_BREACHES, MAX_PARTS, MAX_POINTER, MAX_VALUES, make_key, shorten
 from .breach import LEVELS, Breach
 from .connection import Connection
-from .content_objects import find_content
 from .events import Event, Finding, Kind, Level
 from .json_values import Path, is_array, is_object, reach, split_pointer, write_pointer
 from .requirements import find_requirements
 from .rule import ACP, Aspect, Rule
 from .rules import RULES
 from .transitions import record
-from .undeclared import Undeclared, Use, get_types
+from .undeclared import Content, Found, Undeclared, Use, get_types
 from .unstable import UnstableChannels
 from .versions import NO_SCHEMA, describe_disagreement, is_named
 
@@ -155,10 +154,9 @@ class Monitor:
         event = self._make_event(_classify(value), index, sender, value, at)
         event.duplicates = duplicates
         self._note_unjudged(event)
-        news = [] if event.is_plain else list(self._unstable.look(event, event.strict))
+        news = list(self._unstable.look(event, event.strict))
         yield from (breach for breach in self._judge(event) if not self._is_reported(event, breach))
         yield from (_report_unstable(event, finding) for finding in news)
-        self._remember_shape(event)
         self._record(event)
         for place, item in enumerate(value if is_array(value) and not at else ()):
             # A batch where there are none: what it holds is not judged, but may be answered all the same.
@@ -197,8 +195,6 @@ class Monitor:
             event.unjudged = NO_SCHEMA
         else:
             self._validate(event, strict, others, is_foreign=is_foreign)
-        if not event.is_plain:
-            event.content = find_content(event)
         return event
 
     def _validate(self, event: Event, strict: Strict, others: Sequence[Strict], *, is_foreign: bool) -> None:
@@ -223,31 +219,28 @@ class Monitor:
             self._look(event, strict, event.definition)
 
     def _look(self, event: Event, strict: Strict, definition: str) -> None:
-        """Find what depends on capabilities in a message, and what its types do not declare."""
+        """Find what depends on capabilities in a message, what its types do not declare, and its content."""
         if strict.contract.name not in ACP:
-            return
-        types = get_types(strict)
-        event.shape = types.find_shape(definition, event.body)
-        if event.shape in types.plain:
-            event.is_plain = True
             return
         on_limit = partial(self._count, PARTLY, event.index, event.sender)
         uses: list[Use] = []
         undeclared: list[Undeclared] = []
+        content: list[Content] = []
         for place in self._find_undeclared(event, strict, definition, on_limit):
             if isinstance(place, Use):
                 uses.append(place._replace(path=event.extend_path(*place.path)))
+            elif isinstance(place, Content):
+                content.append(place)
             elif len(undeclared) <= MAX_PARTS:
                 undeclared.append(place)
         if len(undeclared) > MAX_PARTS:
             on_limit()
-        event.uses, event.undeclared = tuple(uses), tuple(undeclared[:MAX_PARTS])
+        event.uses, event.undeclared, event.content = tuple(uses), tuple(undeclared[:MAX_PARTS]), tuple(content)
 
     def _find_undeclared(
         self, event: Event, strict: Strict, definition: str, on_limit: Callable[[], None]
-    ) -> Iterator[Undeclared | Use]:
-        """Yield what the types of a message do not declare and what depends on capabilities; `on_limit` is called if not all of it was
-        searched.
+    ) -> Iterator[Found]:
+        """Yield the places that `Types.look` finds in a message; `on_limit` is called if not all of it was searched.
 
         The request of the handshake belongs to all versions at once, since a client may offer several.
         """
@@ -261,7 +254,7 @@ class Monitor:
                 if other is not strict and params is not None:
                     others.append({one.path for one in get_types(other).find_undeclared(params, event.body)})
         concerns = partial(self._concerns, event)
-        for place in get_types(strict).look(definition, event.body, on_limit, event.shape, concerns):
+        for place in get_types(strict).look(definition, event.body, on_limit, concerns):
             prefixes = {place.path[:length] for length in range(1, len(place.path) + 1)}
             if all(prefixes & paths for paths in others):
                 yield place
@@ -270,16 +263,6 @@ class Monitor:
         """Whether a rule may report a use: of a capability that is not advertised, or of a field that an advertised one requires."""
         side = event.sender if is_absent else event.receiver
         return capability.startswith(f"{side}:") and self._connection.advertises(capability) is is_absent
-
-    def _remember_shape(self, event: Event) -> None:
-        """Remember the shape of a message without findings: most messages are like an earlier one."""
-        if event.shape is None or event.is_plain or event.undeclared or event.uses or event.content:
-            return
-        if event.strict is None or event.method == "initialize":  # which is in all versions at once
-            return
-        types = get_types(event.strict)
-        if not types.is_gated(event.shape):
-            types.add_plain(event.shape)
 
     # --- rules ---
 
