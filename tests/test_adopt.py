@@ -1253,6 +1253,10 @@ def test_the_command_from_first_to_last(
     assert shown.err == "Nothing was written.\n"
     assert "  added    items.json#/$defs/Text/properties/lang\n" in shown.out
     assert files_of(project.folder) == before
+    assert command("upstream.json", "--dry-run", "--report", "-") == 1
+    shown = capsys.readouterr()
+    assert shown.out.startswith("# ") and "## Added" in shown.out and "  added    items.json" not in shown.out
+    assert not (root / "-").exists()
     for taken in (project.file, project.folder / "items.json", root / "pyproject.toml"):
         assert command("upstream.json", "--dry-run", "--report", str(taken)) == 2
         assert "must be another file than those that are read" in capsys.readouterr().err

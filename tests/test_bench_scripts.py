@@ -24,3 +24,10 @@ RUNS = [
 def test_a_script_starts_and_ends_well(arguments: tuple[str, ...]) -> None:
     ran = subprocess.run([sys.executable, *arguments], cwd=TESTS, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.parametrize("name", ["agents", "clients", "probes", "shipped"])
+def test_a_script_without_its_folder_says_what_it_takes(name: str) -> None:
+    ran = subprocess.run([sys.executable, f"bench/{name}.py"], cwd=TESTS, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert f"{name}.py [-h] folder [name ...]" in ran.stderr

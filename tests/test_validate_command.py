@@ -57,7 +57,7 @@ def test_every_line_gets_a_verdict_and_people_a_summary(tmp_path: Path) -> None:
     assert ran.stdout.decode().splitlines() == [
         "1: ok client request session/list",
         "2: wrong client request session/new: /params/cwd: an absolute path is expected, not 'a'",
-        "4: wrong client message: this is not JSON: expected true, false or null at line 1, column 2; put text in double quotes",
+        "4: wrong client message: this is not JSON: expected true, false or null at column 2; put text in double quotes",
     ]
     told = ran.stderr.decode()
     assert "2 lines of 3 wrong." in told
@@ -81,6 +81,7 @@ MESSAGE = json.dumps(GOOD).encode()
         (b"\0" * 512, "These are NUL characters, which a crash leaves at the end of a file: remove them"),
         (gzip.compress(MESSAGE, mtime=0), "This is gzip: give the file a name that ends in .gz"),
         (b"\x1e" + MESSAGE, "This begins with a record separator: remove it"),
+        (b"\xef\xbb\xbf" * 2 + MESSAGE, "A byte order mark stands before it: remove it"),
         (b"data: " + MESSAGE, "This is an event stream: write what stands behind 'data:' alone"),
         (json.dumps(GOOD, indent=2).encode(), "Where a message takes several lines, write it in one"),
         (b"10:00:00 DEBUG -> " + MESSAGE, "Where other text stands before or behind a message, remove it"),
@@ -96,15 +97,17 @@ def test_messages_in_another_form_are_told_with_what_to_do(content: bytes, first
 
 
 def test_a_recording_in_another_form_is_told_with_what_to_do() -> None:
-    content = lines(b"10:00 -> " + MESSAGE + b"\n", GOOD, {"direction": "out", "message": GOOD})
+    recorded = [{"from": "client", "message": GOOD}]
+    content = lines(b"10:00 -> " + MESSAGE + b"\n", GOOD, recorded, {"direction": "out", "message": GOOD})
     ran = acpgen("validate", "-", "--session", given=content)
     assert ran.returncode == 1
     wanted = '{"from": "client", "message": …}'
     advice = "Where other text stands before or behind a message, remove it"
     assert ran.stdout.decode().splitlines() == [
-        f"1: wrong message: this is not JSON: something follows the value at line 1, column 3; send each message by itself. {advice}",
+        f"1: wrong message: this is not JSON: something follows the value at column 3; send each message by itself. {advice}",
         f"2: wrong message: this is a message alone: write {wanted}, or judge each message by itself, without --session",
-        f"3: wrong message: a recorded line is an object that says who sent the message: write {wanted}",
+        "3: wrong message: this is an array of recorded lines: write each in a line of its own",
+        f"4: wrong message: a recorded line is an object that says who sent the message: write {wanted}",
     ]
     (*_, last) = acpgen("validate", "-", given=content).stdout.decode().splitlines()
     assert last == ran.stdout.decode().splitlines()[-1]
@@ -114,8 +117,8 @@ def test_a_recording_in_another_form_is_told_with_what_to_do() -> None:
 def test_a_line_that_cannot_be_read_is_told_with_its_place_and_reason(options: list[str]) -> None:
     ran = acpgen("validate", "-", *options, given=b'{"from": "client", x}\n' + b"[" * 5000)
     assert ran.stdout.decode().splitlines()[:2] == [
-        "1: wrong message: this is not JSON: expected a key in double quotes at line 1, column 20",
-        "2: wrong message: this is not JSON: this is nested too deep at line 1, column 202",
+        "1: wrong message: this is not JSON: expected a key in double quotes at column 20",
+        "2: wrong message: this is not JSON: this is nested too deep at column 202",
     ]
 
 

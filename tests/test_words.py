@@ -213,7 +213,7 @@ OTHERS: Final = {
         ),
         *("guarantees", "input_responses", "landlock", "meta", "roots", "terminal_text"),
     },
-    "acp_monitor": {"changes_nothing", "rule", "values"},
+    "acp_monitor": {"rule", "values"},
     "acpgen": {
         "_root",
         "case",

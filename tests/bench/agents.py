@@ -37,7 +37,7 @@ sys.path[:1] = [
 from acp_bindings import v2  # noqa: E402 - the folders are on the path only now
 
 from acp_session import Client, ClientSession, NotAdvertised, PeerError, spawn_agent  # noqa: E402
-from bench.probes import SHIPPED, installed  # noqa: E402
+from bench.probes import SHIPPED, installed, read_arguments  # noqa: E402
 
 SECONDS: Final = 60.0
 STEPS: Final = ("initialize", "new", "list", "prompt", "cancel", "close", "end")
@@ -111,7 +111,7 @@ async def drive(command: list[str], folder: Path) -> dict[str, str]:
 def main() -> None:
     """Drive all, or those that are named."""
     logging.disable()
-    folder, names = Path(sys.argv[1]), sys.argv[2:]
+    folder, names = read_arguments(__doc__)
     columns = (*STEPS, "updates", "ignored")
     print(f"| Agent | {' | '.join(columns)} |\n|{' --- |' * (len(columns) + 1)}", flush=True)
     for name, shipped in SHIPPED.items():

@@ -19,7 +19,7 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[2]
 sys.path[:1] = [str(ROOT / "generator"), str(ROOT / "tests")]
 
-from bench.probes import OWN_PATH, Shipped, installed  # noqa: E402 - the folders are on the path only now
+from bench.probes import OWN_PATH, Shipped, installed, read_arguments  # noqa: E402 - the folders are on the path only now
 
 ACPX: Final = Shipped("acpx", "0.19.1", ("acpx",))
 POLICIES: Final = ("--approve-all", "--deny-all")
@@ -27,7 +27,7 @@ POLICIES: Final = ("--approve-all", "--deny-all")
 
 def main() -> None:
     """Drive the agent with and without consent."""
-    program = installed(Path(sys.argv[1]).resolve(), ACPX) / ACPX.command[0]
+    program = installed(read_arguments(__doc__)[0].resolve(), ACPX) / ACPX.command[0]
     print(f"| {ACPX.package} {ACPX.version} | requests that it answered | end | file | exit |\n|{' --- |' * 5}")
     for policy in POLICIES:
         with tempfile.TemporaryDirectory() as passing:

@@ -9,6 +9,7 @@ names the others keep the results that they have.
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import shlex
@@ -117,8 +118,17 @@ OWN_PATH: Final = "PYTHONPATH=" + ":".join(
 )
 
 
+def read_arguments(description: str | None) -> tuple[Path, list[str]]:
+    """The folder of the packages, and the names of agents."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("names", nargs="*", metavar="name")
+    given = parser.parse_args()
+    return given.folder, given.names
+
+
 def main() -> None:
-    folder, names = Path(sys.argv[1]), sys.argv[2:]
+    folder, names = read_arguments(__doc__)
     rows: dict[str, Any] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
     with model.served() as address:
         for name, shipped in SHIPPED.items():

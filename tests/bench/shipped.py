@@ -28,7 +28,7 @@ from acpgen.probe import child
 ROOT: Final = Path(__file__).parents[2]
 sys.path[:1] = [str(ROOT / "generator"), str(ROOT / "tests")]  # in place of this folder, which would hide the package
 
-from bench.probes import SHIPPED, installed  # noqa: E402 - the tests' folder is on the path only now
+from bench.probes import SHIPPED, installed, read_arguments  # noqa: E402 - the tests' folder is on the path only now
 from monitor.shipped import FOLDER, TABLE, kinds  # noqa: E402
 
 CAPABILITIES: Final = {"fs": {"readTextFile": True, "writeTextFile": True}, "terminal": True}
@@ -216,7 +216,7 @@ def verdict(lines: Sequence[tuple[str, Any]]) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Record them and write what the tests read."""
-    folder, wanted = Path(sys.argv[1]), sys.argv[2:]
+    folder, wanted = read_arguments(__doc__)
     FOLDER.mkdir(exist_ok=True)
     expected: dict[str, Any] = json.loads(TABLE.read_text("utf-8")) if TABLE.exists() else {}
     commands = {

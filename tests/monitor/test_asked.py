@@ -14,9 +14,9 @@ import tiers
 from acp_monitor import RULES, Monitor, Rule
 from acp_monitor.undeclared import Types, get_types
 from monitor.cases import CASES
+from monitor.drawn import SHIPPED, drawn
 from monitor.quiet import QUIET
 from monitor.scripts import Said
-from monitor.test_chunk_cache import SHIPPED, Forgetful, drawn
 
 ASPECTS: Final = frozenset(rule.needs for rule in RULES.values())
 CONVERSATIONS: Final = (*(case.said for case in CASES), *QUIET.values())
@@ -24,10 +24,6 @@ CONVERSATIONS: Final = (*(case.said for case in CASES), *QUIET.values())
 
 class Thorough(Monitor):
     """Asks each rule about every message of its kinds, methods, updates and protocols, and remembers nothing of earlier messages."""
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._chunks = Forgetful()  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
 
     def _find_aspects(self, event: Any) -> set[Any]:
         return super()._find_aspects(event) | ASPECTS
@@ -37,16 +33,13 @@ class Thorough(Monitor):
         return super()._select_rules(event)
 
     def _look(self, event: Any, strict: Any, definition: str) -> None:
-        types = get_types(strict)
-        remembered: tuple[Any, ...] = (types.plain, types._known)  # pyright: ignore[reportPrivateUsage]
-        kept = [one.copy() for one in remembered]
-        for one in remembered:
-            one.clear()
+        remembered = get_types(strict)._known  # pyright: ignore[reportPrivateUsage]
+        kept = remembered.copy()
+        remembered.clear()
         try:
             super()._look(event, strict, definition)
         finally:
-            for one, before in zip(remembered, kept, strict=True):
-                one.update(before)
+            remembered.update(kept)
 
 
 def heard(monitor: Monitor, said: Sequence[Said]) -> list[Any]:
@@ -88,5 +81,5 @@ def test_recordings_of_shipped_agents(file: Any) -> None:
 def test_shapes_of_which_nothing_is_to_be_said_have_a_bound() -> None:
     types = Types(V1.schema, 3)
     for name in "abcdefg":
-        types.add_plain(types.find_shape("PromptRequest", {name: 1}))
-    assert len(types.plain) == 3
+        assert not list(types.find_undeclared("PromptRequest", {"sessionId": "s", "prompt": [], "_meta": {name: 1}}))
+    assert len(types._known) == 3  # pyright: ignore[reportPrivateUsage]

@@ -35,10 +35,10 @@ def test_a_text_is_kept_whole_up_to_its_limit_and_then_as_its_beginning_and_dige
 def test_a_table_keeps_what_was_written_last_and_says_that_it_evicted() -> None:
     dropped: list[str] = []
     table = BoundedTable[str, int](2, on_evict=lambda: dropped.append("one"))
-    assert (table.newest, len(table), table.get("a"), table.pop("a")) == (None, 0, None, None)
+    assert (len(table), table.get("a"), table.pop("a")) == (0, None, None)
     for name, value in (("a", 1), ("b", 2), ("a", 3)):
         table[name] = value
-    assert (list(table.values()), table.newest, table.evicted) == ([2, 3], "a", False)
+    assert (list(table.values()), table.evicted) == ([2, 3], False)
     table["c"] = 4
     assert (list(table.values()), table.evicted, dropped) == ([3, 4], True, ["one"])
 
@@ -90,6 +90,11 @@ def test_what_fills_the_budget_exactly_stays() -> None:
     assert [*table.values()] == [rest, 0]
 
 
-def test_the_size_of_texts_is_that_of_those_that_are_there() -> None:
-    assert bounded.measure_texts() == bounded.measure_texts(None) == 0
-    assert bounded.measure_texts("a", None, "b") == 2 * bounded.measure_texts("a") > 32
+def test_the_size_of_a_value_is_that_of_all_that_it_holds() -> None:
+    long = "x" * 1000
+    table = BoundedTable[str, str](9)
+    empty = bounded.measure(table)
+    table["a"] = long
+    holders: tuple[object, ...] = ([long], (long,), frozenset({long}), {long: 1}, {"a": {"b": [long]}}, table)
+    assert all(bounded.measure(one) > bounded.measure(long) > 1000 for one in holders)
+    assert 0 < empty < bounded.measure(table) - 1000

@@ -288,7 +288,7 @@ def test_what_is_too_long_to_be_kept_is_said_and_never_counts_as_judged() -> Non
         hear(listener, said)
     for params, field in (
         ({"cwd": f"/{LONG}"}, "'cwd'"),
-        ({"cwd": "/a", "additionalDirectories": [f"/{LONG}"]}, "roots"),
+        ({"cwd": "/a", "additionalDirectories": [f"/{LONG}"]}, "additionalDirectories"),
     ):
         assert not hear(listener, client("session/new", {"mcpServers": [], **params}, id_=field))
         assert field in listener.unjudged
@@ -336,9 +336,11 @@ def test_options_of_many_sessions_take_little_room() -> None:
 def test_sessions_for_which_there_is_no_room_are_let_go_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.modules[f"{embedded.monitor.__name__}.bounded"], "MAX_BYTES", 100_000)
     listener = monitor(CASES[0])
+    reasons: set[str] = set()
     for said in (*v1(), *crowd(20, 10, 50)):
         hear(listener, said)
-    assert "more sessions than are kept" in listener.unjudged
+        reasons.add(listener.unjudged)
+    assert any("more sessions than are kept" in reason for reason in reasons)
     assert not hear(listener, prompt(session="s0")), "what was let go is not said to be unknown"
     assert [note.rule for note in listener.finish() if note.rule == "not-judged"]
 

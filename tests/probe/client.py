@@ -132,6 +132,11 @@ def main() -> None:
         return
     call("new", "session/new", {"cwd": "." if DEFECT == "relative folder" else HERE, "mcpServers": []})
     session = awaited("new")["result"]["sessionId"]
+    if DEFECT == "prompts with nothing":
+        call("list", "session/prompt", {"sessionId": []})
+        awaited("list")
+        call("prompt", "session/prompt", {"sessionId": session})
+        awaited("prompt")
     call("prompt", "session/prompt", {"sessionId": session, "prompt": [{"type": "text", "text": "Hello."}]})
     awaited("prompt")
 

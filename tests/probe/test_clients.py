@@ -73,6 +73,11 @@ def test_a_client_that_is_there_when_the_time_is_up_is_reported_all_the_same() -
     assert report.code == 1
 
 
+def test_a_prompt_of_a_client_without_its_members_ends_no_probe() -> None:
+    report = probed("v2/client/handshake", defect="prompts with nothing", version=2)
+    assert ("params-malformed", "must") in told(report), written(report, "text")
+
+
 def test_a_client_that_sends_no_prompt_is_not_judged_by_cases_that_need_one() -> None:
     report = probed("v1/json-rpc", defect="only greets")
     assert report.verdict == "not judged"

@@ -281,6 +281,21 @@ def test_a_program_that_answers_nothing_but_words_is_found_out() -> None:
     assert report.code == 1
 
 
+@pytest.mark.parametrize("version", ["[1]", '{"major": 1}'])
+def test_a_version_and_ids_of_sessions_that_are_no_texts_end_no_probe(version: str) -> None:
+    ask = '{"jsonrpc": "2.0", "id": 1, "method": "session/request_permission", "params": {"sessionId": [], "options": [{}]}}'
+    program = (
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        f"    print({ask!r}, flush=True)\n"
+        f"    result = {{'protocolVersion': {version}}}\n"
+        "    print(json.dumps({'jsonrpc': '2.0', 'id': json.loads(line).get('id'), 'result': result}), flush=True)\n"
+    )
+    command = (sys.executable, "-S", "-c", program)
+    report = driver.run(driver.ProbeOptions(command, seed=7, seconds=1.0, cases=("initialization",)))
+    assert ("result-malformed", "must") in told(report), written(report, "text")
+
+
 @pytest.mark.parametrize(
     ("program", "reason", "error"),
     [

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import is_dataclass
+from itertools import chain
 from sys import getsizeof
 from typing import Any, Final, Generic, TypeVar
 
@@ -13,9 +15,6 @@ V = TypeVar("V")
 
 MAX_KEY: Final = 256
 """The maximum number of characters of an id or a name; a longer one is stored as its beginning and a digest."""
-
-MAX_PATH: Final = 4096
-"""The maximum number of characters of a stored path."""
 
 MAX_POINTER: Final = 4096
 """The maximum number of characters of the pointer of a breach."""
@@ -37,8 +36,8 @@ MAX_BREACHES: Final = 1000
 MAX_VALUES: Final = 500_000
 """The default for the maximum number of values of a message that is read."""
 
-MAX_FORM: Final = 65536
-"""The maximum number of characters of the stored schema of a form."""
+MAX_MEMBER: Final = 65536
+"""The maximum number of characters of a stored member of a message, as JSON."""
 
 MAX_BYTES: Final = 16 << 20
 """The approximate maximum number of bytes of all tables of one connection."""
@@ -76,8 +75,8 @@ class MemoryBudget:
 class BoundedTable(Generic[K, V]):
     """A table of the most recently written entries. `evicted`: some were dropped.
 
-    `size` returns the approximate number of bytes of a written value; `on_evict` is called when an entry is dropped. Tables with the
-    same `budget` share it. A table without one is part of an entry of another table, whose size includes it.
+    `size` returns the approximate number of bytes of a written value, by default `measure`; `on_evict` is called when an entry is
+    dropped. Tables with the same `budget` share it. A table without one is part of an entry of another table, whose size includes it.
     """
 
     __slots__ = ("_budget", "_entries", "_on_evict", "_size", "capacity", "evicted", "used")
@@ -85,12 +84,12 @@ class BoundedTable(Generic[K, V]):
     def __init__(
         self,
         capacity: int,
-        size: Callable[[V], int] = lambda _: 0,
+        size: Callable[[V], int] | None = None,
         on_evict: Callable[[], None] = lambda: None,
         budget: MemoryBudget | None = None,
     ) -> None:
         self._entries: OrderedDict[K, tuple[V, int, int]] = OrderedDict()
-        self._size, self._on_evict, self._budget = size, on_evict, budget
+        self._size, self._on_evict, self._budget = size or measure, on_evict, budget
         self.used = 0
         self.capacity = capacity
         self.evicted = False
@@ -101,11 +100,6 @@ class BoundedTable(Generic[K, V]):
     def oldest(self) -> int:
         """The sequence number of the oldest written entry; the table must not be empty."""
         return next(iter(self._entries.values()))[2]
-
-    @property
-    def newest(self) -> K | None:
-        """The key of the entry written last."""
-        return next(reversed(self._entries), None)
 
     def __setitem__(self, key: K, value: V) -> None:
         self.pop(key)
@@ -175,6 +169,17 @@ def shorten(value: str, longest: int = MAX_KEY) -> str:
     return f"{value[:120]}… ({len(value)} characters, SHA-256 {digest})"
 
 
-def measure_texts(*texts: str | None) -> int:
-    """The approximate number of bytes of these texts."""
-    return sum(16 + getsizeof(value) for value in texts if value is not None)
+def measure(value: Any) -> int:
+    """The approximate number of bytes that a stored value takes, with all that it holds."""
+    if value is None or isinstance(value, bool):
+        return 0
+    if isinstance(value, BoundedTable):
+        return ENTRY + value.used
+    parts: Iterable[Any] = ()
+    if isinstance(value, dict):
+        parts = chain(value, value.values())
+    elif isinstance(value, list | tuple | frozenset):
+        parts = value
+    elif is_dataclass(value):
+        parts = (getattr(value, name) for name in value.__dataclass_fields__)
+    return getsizeof(value) + sum(map(measure, parts))

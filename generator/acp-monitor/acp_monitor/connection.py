@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
-from .bounded import MAX_MARKS, MAX_REQUESTS, MAX_SESSIONS, BoundedTable, MemoryBudget, make_key, measure_texts, shorten
+from .bounded import MAX_MARKS, MAX_REQUESTS, MAX_SESSIONS, BoundedTable, MemoryBudget, make_key, shorten
 from .paths import normalize_roots
-from .records import Listed, Options, Pending, Question, Session, measure_options
+from .records import Listed, Options, Pending, Session
 from .undeclared import get_types, walk_objects
 from .versions import choose_version, is_named, is_unknown
 
@@ -65,22 +65,19 @@ class Connection:
         """What the message recorded last made the monitor give up, as reasons why something is not judged."""
         budget = MemoryBudget()
 
-        def make_table(what: str = "", size: Callable[[Any], int] = lambda _: 0, most: int = MAX_REQUESTS) -> Any:
+        def make_table(what: str = "", most: int = MAX_REQUESTS) -> Any:
             on_evict = partial(self.report_eviction, f"there are more {what} than are kept") if what else lambda: None
-            return BoundedTable[str, Any](most, size, on_evict, budget)
+            return BoundedTable[str, Any](most, on_evict=on_evict, budget=budget)
 
-        self.early_options: BoundedTable[str, Options] = make_table("options", measure_options)
+        self.early_options: BoundedTable[str, Options] = make_table("options")
         """Options of sessions whose id the client has not received yet."""
-        self.early_states: BoundedTable[str, str] = make_table(size=measure_texts)
+        self.early_states: BoundedTable[str, str] = make_table()
         """The states of such sessions."""
-        self.pending: dict[str, BoundedTable[str, Pending]] = {
-            side: make_table("open requests", Pending.measure) for side in self.sides
-        }
+        self.pending: dict[str, BoundedTable[str, Pending]] = {side: make_table("open requests") for side in self.sides}
         self.answers: dict[str, BoundedTable[str, int]] = {side: make_table() for side in self.sides}
-        self.sessions: BoundedTable[str, Session] = make_table("sessions", Session.measure, MAX_SESSIONS)
-        self.listings: BoundedTable[str, Listed] = make_table(size=Listed.measure, most=MAX_SESSIONS)
+        self.sessions: BoundedTable[str, Session] = make_table("sessions", MAX_SESSIONS)
+        self.listings: BoundedTable[str, Listed] = make_table(most=MAX_SESSIONS)
         self.deletions: BoundedTable[str, int] = make_table("deleted sessions", most=MAX_SESSIONS)
-        self.questions: BoundedTable[str, Question] = make_table("open questions", Question.measure)
         self.visits: BoundedTable[str, int] = make_table("visits to web pages")
         """When the agent last asked for a visit, by its id."""
         self.cursors: BoundedTable[str, int] = make_table("cursors")
@@ -149,8 +146,8 @@ class Connection:
     def find_directory(self, name: str | None) -> tuple[str, int] | None:
         """The working directory that a session was opened or listed with, and the index of that message."""
         session, listing = self.find_session(name), self.listings.get(make_key(name) or "")
-        if session is not None and session.open_answer is not None and session.cwd is not None:
-            return session.cwd, session.open_request
+        if session is not None and session.open_answer is not None and session.opener.cwd is not None:
+            return session.opener.cwd, session.opener.index
         return None if listing is None or listing.cwd is None else (listing.cwd, listing.index)
 
     def find_roots(self, name: str | None) -> tuple[str, ...] | None:
@@ -163,7 +160,7 @@ class Connection:
         if session.roots is None or listed_roots is None:
             return None
         return (
-            normalize_roots((*session.roots, *session.inherited_roots, *listed_roots))
+            normalize_roots((*session.roots, *(session.inherited_roots or ()), *listed_roots))
             if session.close_answer is None
             else listed_roots
         )
@@ -192,7 +189,7 @@ class Connection:
         """Give up conclusions from what is not known, because messages were missed."""
         self.is_complete = False
         tables: list[BoundedTable[str, Any]] = [*self.pending.values(), *self.answers.values()]
-        tables += [self.sessions, self.listings, self.deletions, self.questions, self.cursors, self.visits]
+        tables += [self.sessions, self.listings, self.deletions, self.cursors, self.visits]
         for table in tables:
             table.clear()
 

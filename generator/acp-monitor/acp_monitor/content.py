@@ -11,12 +11,13 @@ from typing import Any, Final
 
 from .bounded import make_key
 from .connection import Connection
-from .content_objects import ENCODED, OUTPUTS, WITH_CONTENT
 from .events import Event, Finding
 from .json_values import Path, Place, get_items, get_text, is_object, reach, show
 from .rule import ACP, V2, rule
+from .updates import ENCODED, OUTPUTS
 
 _OPENING: Final = ("session/new", "session/load", "session/resume", "session/fork")
+_WITH_CONTENT: Final = ("session/prompt", "session/update", "session/request_permission")
 _HUNK: Final = re.compile(r"@@ -[0-9]+(?:,([0-9]+))? \+[0-9]+(?:,([0-9]+))? @@")
 _ABSOLUTE: Final = re.compile(r'"?(?:/|[A-Za-z]:[\\/]|\\\\)')
 _FILE_HEADERS: Final = ("--- ", "+++ ", "rename from ", "rename to ", "copy from ", "copy to ")
@@ -75,7 +76,7 @@ def server_variable_repeated(event: Event, _connection: Connection) -> Iterator[
     yield from _find_repeated_variables(event, "mcpServers", "stdio")
 
 
-@rule("request", "notification", methods=WITH_CONTENT, protocols=ACP, needs="content")
+@rule("request", "notification", methods=_WITH_CONTENT, protocols=ACP, needs="content")
 def base64_malformed(event: Event, connection: Connection) -> Iterator[Finding]:
     """An image, a sound, an embedded resource or the output of a terminal holds text that is not base64 as RFC 4648 has it."""
     if connection.strict is None:
@@ -93,7 +94,7 @@ def base64_malformed(event: Event, connection: Connection) -> Iterator[Finding]:
         yield from _check_base64(event, ("update", "output", "data"), output, "terminal_update")
 
 
-@rule("request", "notification", methods=WITH_CONTENT[1:], protocols=V2, needs="content")
+@rule("request", "notification", methods=_WITH_CONTENT[1:], protocols=V2, needs="content")
 def patch_malformed(event: Event, _connection: Connection) -> Iterator[Finding]:
     """A patch of format `git_patch` does not begin with its first file, or names a file by a path that is not absolute."""
     for path, value in event.content:
@@ -108,7 +109,7 @@ def patch_malformed(event: Event, _connection: Connection) -> Iterator[Finding]:
                 break
 
 
-@rule("request", "notification", methods=WITH_CONTENT, protocols=V2, needs="content")
+@rule("request", "notification", methods=_WITH_CONTENT, protocols=V2, needs="content")
 def icon_not_fetchable(event: Event, _connection: Connection) -> Iterator[Finding]:
     """The icon of a linked resource is neither a URI of `https:` nor one of `data:`."""
     for path, value in event.content:

@@ -22,8 +22,8 @@ _FIELD_TYPES: Final = ("string", "number", "integer", "boolean", "array")
 def elicitation_id_in_use(event: Event, connection: Connection) -> Iterator[Finding]:
     """An agent asks in URL mode with the id of another question that still waits for its answer."""
     name = get_text(event.body, "elicitationId") if get_text(event.body, "mode") == "url" else None
-    for question in connection.questions.values() if name is not None else ():
-        if question.visit == make_key(name):
+    for question in connection.pending[event.sender].values() if name is not None else ():
+        if get_text(question.body, "mode") == "url" and get_text(question.body, "elicitationId") == name:
             sentence = f"the id {show(name)} is already used by an open elicitation"
             yield Finding(event.extend_path("elicitationId"), sentence, question.index)
             return
@@ -61,24 +61,27 @@ def elicitation_not_asked(event: Event, connection: Connection) -> Iterator[Find
 @rule("error", methods=(_CREATE,), level="should", protocols=ACP)
 def elicitation_refused_otherwise(event: Event, connection: Connection) -> Iterator[Finding]:
     """A client that has elicitation refuses a mode that it does not have with another code than -32602."""
-    question, code = connection.questions.get(make_key(event.id) or ""), event.error_code
+    question, code = event.request, event.error_code
     at = "capabilities" if connection.version == 2 else "clientCapabilities"
-    if question is None or question.mode not in ("form", "url") or connection.strict is None or code == -32602:
+    mode = "" if question is None else get_text(question.body, "mode")
+    if question is None or mode not in ("form", "url") or connection.strict is None or code == -32602:
         return
     has = {mode: connection.advertises(_MODE.format(at, mode)) for mode in ("form", "url")}
-    if any(has.values()) and has[question.mode] is False:
+    if any(has.values()) and has[mode] is False:
         sentence = f"an unsupported mode must be refused with -32602, not {show(code)}"
         yield Finding(event.extend_path("code"), sentence, question.index)
 
 
 @rule("result", methods=(_CREATE,), level="should", protocols=ACP)
-def elicitation_content_unfit(event: Event, connection: Connection) -> Iterator[Finding]:
+def elicitation_content_unfit(event: Event, _connection: Connection) -> Iterator[Finding]:
     """What a client accepted does not fit the form: a field is missing, or its value is none that the form allows."""
-    question = connection.questions.get(make_key(event.id) or "")
-    if question is None or question.form is None or get_text(event.body, "action") != "accept":
+    question = event.request
+    if question is None or not question.well_formed or get_text(event.body, "action") != "accept":
         return
-    content = reach(event.body, "content")
-    for path, sentence in _find_misfits(question.form, {} if content is None else content):
+    form, content = reach(question.body, "requestedSchema"), reach(event.body, "content")
+    if get_text(question.body, "mode") == "url" or not is_object(form):
+        return
+    for path, sentence in _find_misfits(form, {} if content is None else content):
         yield Finding(event.extend_path("content", *path), sentence, question.index)
 
 

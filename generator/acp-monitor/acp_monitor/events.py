@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
-from .json_values import Path, Place, get_integer, get_text
+from .json_values import Path, get_integer, get_text
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.contract import Method
     from jsonrpc_bindings.strict import Strict, Violation
 
-    from .records import Pending
-    from .undeclared import Undeclared, Use
+    from .records import Pending, Session
+    from .undeclared import Content, Undeclared, Use
 
 Kind: TypeAlias = Literal["unreadable", "batch", "malformed", "request", "notification", "result", "error", "end"]
 """`unreadable` is text that is not JSON, `malformed` is JSON that is not a message, `end` is the end of the conversation."""
@@ -42,13 +42,13 @@ class Finding(NamedTuple):
 
 @dataclass(slots=True)
 class Event:
-    """One message. `body` holds its params, result or error; `request` is the request that it answers.
+    """One message. `body` holds its params, result or error; `request` is the request that it answers,
+    `session` what is known of the session that it names.
 
     `at` is its place in a batch. `problems` are the errors of the schema, with pointers into the message; `uses` are the places in the
     body that depend on capabilities, with paths into the line. `duplicates` are duplicate keys. `undeclared` are fields and values that
-    its types do not declare, with paths into the body; `content` are objects in it with data, links or patches. `shape` is what it
-    shares with similar messages; with `is_plain`, none of those had `undeclared`, `uses` or `content`. `unjudged` says why the schema
-    does not validate it, or not its body. `strict` is its validator: for the handshake, that of the version it names.
+    its types do not declare, with paths into the body; `content` are objects in it with data, links or patches. `unjudged` says why the
+    schema does not validate it, or not its body. `strict` is its validator: for the handshake, that of the version it names.
     """
 
     index: int
@@ -61,14 +61,13 @@ class Event:
     id: Any = None
     body: Any = None
     request: Pending | None = None
+    session: Session | None = None
     route: Method[Any, Any] | None = None
     problems: tuple[Violation, ...] = ()
     uses: tuple[Use, ...] = ()
     duplicates: tuple[Violation, ...] = ()
     undeclared: tuple[Undeclared, ...] = ()
-    content: tuple[Place, ...] = ()
-    shape: int | None = None
-    is_plain: bool = False
+    content: tuple[Content, ...] = ()
     unjudged: str = ""
     strict: Strict | None = None
 
@@ -86,7 +85,7 @@ class Event:
         return name if isinstance(name, str) else None
 
     @property
-    def session(self) -> str | None:
+    def session_id(self) -> str | None:
         """The session that the message, or the request that it answers, names."""
         own = get_text(self.body, "sessionId")
         return own if own is not None or self.request is None else self.request.session

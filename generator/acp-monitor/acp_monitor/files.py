@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from .bounded import make_key
 from .connection import Connection
 from .events import Event, Finding
-from .json_values import get_text, show
+from .json_values import get_integer, get_text, show
 from .paths import is_inside
 from .rule import V1, rule
 
@@ -18,15 +19,17 @@ _USUAL: Final = frozenset({-32700, -32600, -32601, -32602, -32603, -32800, -3200
 
 
 @rule("result", methods=_FILES)
-def file_access_outside_roots(event: Event, connection: Connection) -> Iterator[Finding]:
+def file_access_outside_roots(event: Event, _connection: Connection) -> Iterator[Finding]:
     """A client reads or writes a file whose path lies in none of the session's roots. Judged by the text of the path: a link may lead
     out of a root unseen, and one that leads from outside into a root is reported.
     """
-    request, session = event.request, connection.find_session(event.session)
-    if request is None or request.path is None or session is None or session.roots is None or session.cwd is None:
+    request, session = event.request, event.session
+    path = None if request is None else get_text(request.body, "path")
+    if request is None or path is None or session is None or session.roots is None or session.opener.cwd is None:
         return
-    if not is_inside(request.path, (session.cwd, *session.roots, *session.inherited_roots)):
-        sentence = f"{show(request.path)} is outside the {1 + len(session.roots)} roots, and the client accepted it"
+    if not is_inside(path, (session.opener.cwd, *session.roots, *(session.inherited_roots or ()))):
+        where = f"the {1 + len(session.roots)} roots" if session.roots else "the only root"
+        sentence = f"{show(path)} is outside {where}, and the client accepted it"
         yield Finding(event.locate_member("result"), sentence, request.index)
 
 
@@ -34,11 +37,12 @@ def file_access_outside_roots(event: Event, connection: Connection) -> Iterator[
 def file_longer_than_asked(event: Event, _connection: Connection) -> Iterator[Finding]:
     """A client answers a read with more lines than the agent asked for."""
     request, content = event.request, get_text(event.body, "content")
-    if request is None or request.limit is None or content is None:
+    limit = None if request is None else get_integer(request.body, "limit")
+    if request is None or limit is None or content is None:
         return
     lines = content.count("\n") + (content[-1:] not in ("", "\n"))
-    if lines > request.limit:
-        sentence = f"the answer has {lines} lines, and {request.limit} were asked for at most"
+    if lines > limit:
+        sentence = f"the answer has {lines} lines, and {limit} were asked for at most"
         yield Finding(event.extend_path("content"), sentence, request.index)
 
 
@@ -47,12 +51,15 @@ def output_over_limit(event: Event, _connection: Connection) -> Iterator[Finding
     """A client keeps more output of a terminal than the `outputByteLimit` that it was created with. What stands for bytes that are no
     text counts as one byte.
     """
-    limit, output = None if event.request is None else event.request.limit, get_text(event.body, "output")
-    if limit is None or output is None:
+    request, session, output = event.request, event.session, get_text(event.body, "output")
+    if request is None or session is None or output is None:
+        return
+    terminal = session.terminals.get(make_key(get_text(request.body, "terminalId")) or "")
+    if terminal is None or terminal.limit is None:
         return
     size = len(output.replace("\ufffd", "?").encode("utf-8", "surrogatepass"))
-    if size > limit:
-        sentence = f"the output has {size} bytes, and the terminal was created to keep {limit}"
+    if size > terminal.limit:
+        sentence = f"the output has {size} bytes, and the terminal was created to keep {terminal.limit}"
         yield Finding(event.extend_path("output"), sentence)
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from .bounded import make_key
 from .connection import Connection
 from .events import Event, Finding, Level
-from .json_values import get_text, reach, show
+from .json_values import get_integer, get_text, reach, show
 from .rule import ACP, V2, rule
 
 _BEFORE: Final = ("initialize", "$/cancel_request", "ping")
@@ -88,7 +88,7 @@ def marker_without_meaning(event: Event, _connection: Connection) -> Iterator[Fi
 def version_above_requested(event: Event, _connection: Connection) -> Iterator[Finding]:
     """An agent of version 2 answers `initialize` with a higher version than the client asked for."""
     request = event.request
-    requested = None if request is None else request.version
+    requested = None if request is None else get_integer(request.body, "protocolVersion")
     if request is not None and requested is not None and requested < 2 == reach(event.body, "protocolVersion"):
         sentence = f"the client asked for version {requested}, so the answer must be at most that version"
         yield Finding(event.extend_path("protocolVersion"), sentence, request.index)

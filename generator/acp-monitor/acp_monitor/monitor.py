@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .bounded import MAX_BREACHES, MAX_PARTS, MAX_POINTER, MAX_VALUES, make_key, shorten
 from .breach import LEVELS, Breach
-from .chunk_cache import ChunkCache
 from .connection import Connection
-from .content_objects import find_content
 from .events import Event, Finding, Kind, Level
 from .json_values import Path, is_array, is_object, reach, split_pointer, write_pointer
 from .requirements import find_requirements
 from .rule import ACP, Aspect, Rule
 from .rules import RULES
-from .transitions import changes_nothing, record
-from .undeclared import Undeclared, Use, get_types
+from .transitions import record
+from .undeclared import Content, Found, Undeclared, Use, get_types
 from .unstable import UnstableChannels
 from .versions import NO_SCHEMA, describe_disagreement, is_named
 
@@ -65,8 +63,6 @@ class Monitor:
         self._values: Final = values
         self._limit: Final = limit
         self._index = 0
-        self._chunks: Final = ChunkCache()
-        self._is_idle = False
         self._reasons: list[str] = []
         self._unjudged: dict[str, _Unjudged] = {}
 
@@ -96,21 +92,11 @@ class Monitor:
         index = self._index if index is None else index
         self._index = index + 1
         self._reasons = []
-        if line.__class__ is bytes and len(line) <= self._values and self._chunks.has(sender, line):
-            self._connection.last_notification[sender] = index
-            return ()
-        self._is_idle = False
-        breaches, value = self._read(index, sender, line)
-        if not self._is_idle:
-            self._chunks.clear()
-        elif line.__class__ is bytes and not breaches and not self._reasons and self._connection.strict is not None:
-            self._chunks.add(sender, line, value, (self._connection.strict, *self._connection.others))
-        return breaches
+        return self._limit_breaches(self._read(index, sender, line))
 
     def lose(self, sentence: str = "some messages were missed") -> tuple[Breach, ...]:
         """Report that messages were missed: knowledge about open requests and sessions is given up. Returns a note."""
         self._connection.lose()
-        self._chunks.clear()
         self._reasons = [sentence]
         return (_make_remark("messages-missed", self._index, self._connection.sides[0], sentence),)
 
@@ -121,22 +107,22 @@ class Monitor:
 
     # --- reading ---
 
-    def _read(self, index: int, sender: str, line: Any) -> tuple[tuple[Breach, ...], Any]:
-        """The breaches of a line, and its value."""
+    def _read(self, index: int, sender: str, line: Any) -> Iterator[Breach]:
         reader = self._connection.strict or next(iter(self._connection.protocols.values()))
         value, problems = reader.read(line, values=self._values)
         if any(problem.rule == "size" for problem in problems):
             reason = problems[0].sentence
             self._connection.lose()
             self._count(reason, index, sender)
-            return (_make_remark("messages-missed", index, sender, f"{reason}, and was not read"),), None
-        if any(problem.rule == "json" for problem in problems):
+            yield _make_remark("messages-missed", index, sender, f"{reason}, and was not read")
+        elif any(problem.rule == "json" for problem in problems):
             event = self._make_event("unreadable", index, sender, None, problems=problems)
             record(self._connection, event)
-            return self._limit_breaches(self._judge(event)), None
-        if is_array(value) and (reader.contract.batch or self._connection.strict is None):
-            return self._limit_breaches(self._observe_batch(index, sender, value, problems)), None
-        return self._limit_breaches(self._observe_message(index, sender, value, (), problems)), value
+            yield from self._judge(event)
+        elif is_array(value) and (reader.contract.batch or self._connection.strict is None):
+            yield from self._observe_batch(index, sender, value, problems)
+        else:
+            yield from self._observe_message(index, sender, value, (), problems)
 
     def _limit_breaches(self, breaches: Iterator[Breach]) -> tuple[Breach, ...]:
         """The breaches up to the limit, and one for all others. State changes are recorded for the whole line."""
@@ -168,14 +154,9 @@ class Monitor:
         event = self._make_event(_classify(value), index, sender, value, at)
         event.duplicates = duplicates
         self._note_unjudged(event)
-        news = [] if event.is_plain else list(self._unstable.look(event, event.strict))
+        news = list(self._unstable.look(event, event.strict))
         yield from (breach for breach in self._judge(event) if not self._is_reported(event, breach))
         yield from (_report_unstable(event, finding) for finding in news)
-        self._remember_shape(event)
-        self._is_idle = not at and changes_nothing(self._connection, event)
-        if self._is_idle:
-            self._connection.last_notification[sender] = index
-            return
         self._record(event)
         for place, item in enumerate(value if is_array(value) and not at else ()):
             # A batch where there are none: what it holds is not judged, but may be answered all the same.
@@ -202,6 +183,7 @@ class Monitor:
         elif kind in ("request", "notification"):
             event.method, event.id, params = value["method"], value.get("id"), value.get("params")
             event.body = {} if params is None else params
+        event.session = connection.find_session(event.session_id)
         strict, is_foreign, others = connection.strict, False, connection.others
         if event.method == "initialize" and kind in ("request", "result"):
             version = reach(event.body, "protocolVersion")
@@ -213,8 +195,6 @@ class Monitor:
             event.unjudged = NO_SCHEMA
         else:
             self._validate(event, strict, others, is_foreign=is_foreign)
-        if not event.is_plain:
-            event.content = find_content(event)
         return event
 
     def _validate(self, event: Event, strict: Strict, others: Sequence[Strict], *, is_foreign: bool) -> None:
@@ -239,31 +219,28 @@ class Monitor:
             self._look(event, strict, event.definition)
 
     def _look(self, event: Event, strict: Strict, definition: str) -> None:
-        """Find what depends on capabilities in a message, and what its types do not declare."""
+        """Find what depends on capabilities in a message, what its types do not declare, and its content."""
         if strict.contract.name not in ACP:
-            return
-        types = get_types(strict)
-        event.shape = types.find_shape(definition, event.body)
-        if event.shape in types.plain:
-            event.is_plain = True
             return
         on_limit = partial(self._count, PARTLY, event.index, event.sender)
         uses: list[Use] = []
         undeclared: list[Undeclared] = []
+        content: list[Content] = []
         for place in self._find_undeclared(event, strict, definition, on_limit):
             if isinstance(place, Use):
                 uses.append(place._replace(path=event.extend_path(*place.path)))
+            elif isinstance(place, Content):
+                content.append(place)
             elif len(undeclared) <= MAX_PARTS:
                 undeclared.append(place)
         if len(undeclared) > MAX_PARTS:
             on_limit()
-        event.uses, event.undeclared = tuple(uses), tuple(undeclared[:MAX_PARTS])
+        event.uses, event.undeclared, event.content = tuple(uses), tuple(undeclared[:MAX_PARTS]), tuple(content)
 
     def _find_undeclared(
         self, event: Event, strict: Strict, definition: str, on_limit: Callable[[], None]
-    ) -> Iterator[Undeclared | Use]:
-        """Yield what the types of a message do not declare and what depends on capabilities; `on_limit` is called if not all of it was
-        searched.
+    ) -> Iterator[Found]:
+        """Yield the places that `Types.look` finds in a message; `on_limit` is called if not all of it was searched.
 
         The request of the handshake belongs to all versions at once, since a client may offer several.
         """
@@ -277,7 +254,7 @@ class Monitor:
                 if other is not strict and params is not None:
                     others.append({one.path for one in get_types(other).find_undeclared(params, event.body)})
         concerns = partial(self._concerns, event)
-        for place in get_types(strict).look(definition, event.body, on_limit, event.shape, concerns):
+        for place in get_types(strict).look(definition, event.body, on_limit, concerns):
             prefixes = {place.path[:length] for length in range(1, len(place.path) + 1)}
             if all(prefixes & paths for paths in others):
                 yield place
@@ -286,16 +263,6 @@ class Monitor:
         """Whether a rule may report a use: of a capability that is not advertised, or of a field that an advertised one requires."""
         side = event.sender if is_absent else event.receiver
         return capability.startswith(f"{side}:") and self._connection.advertises(capability) is is_absent
-
-    def _remember_shape(self, event: Event) -> None:
-        """Remember the shape of a message without findings: most messages are like an earlier one."""
-        if event.shape is None or event.is_plain or event.undeclared or event.uses or event.content:
-            return
-        if event.strict is None or event.method == "initialize":  # which is in all versions at once
-            return
-        types = get_types(event.strict)
-        if not types.is_gated(event.shape):
-            types.add_plain(event.shape)
 
     # --- rules ---
 
@@ -326,7 +293,7 @@ class Monitor:
                 aspects.add("capability")
             if self._connection.initialize_answer is None:
                 aspects.add("handshake")
-            session = self._connection.find_session(event.session)
+            session = event.session
             if session is None or not session.is_settled:
                 aspects.add("session")
         return aspects

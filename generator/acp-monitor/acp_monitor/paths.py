@@ -5,37 +5,18 @@ from __future__ import annotations
 import ntpath
 import posixpath
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from .json_values import get_text, is_array, split_pointer
 
 RootFault: TypeAlias = Literal["null", "no array", "no string", "empty", "relative", "other platform"]
 """What can be wrong with additional roots or one of them."""
 
-MAX_ROOTS: Final = 1024
-MAX_CHARACTERS: Final = 65536
-"""The maximum number of characters of all stored roots of one session."""
-
 
 def read_roots(value: Any) -> tuple[str, ...] | None:
-    """The additional directories in a message; empty if the field is absent, `None` if it is malformed or very long."""
-    roots = _read_strings(value)
-    return None if roots is None or _is_too_long(roots) else tuple(roots)
-
-
-def has_too_many_roots(value: Any) -> bool:
-    """Whether a message has more additional directories than are stored."""
-    roots = _read_strings(value)
-    return roots is not None and _is_too_long(roots)
-
-
-def _read_strings(value: Any) -> list[str] | None:
+    """The additional directories in a message; empty if the field is absent, `None` if it is malformed."""
     roots: Any = value.get("additionalDirectories", []) if value.__class__ is dict else []
-    return roots if is_array(roots) and all(isinstance(root, str) for root in roots) else None
-
-
-def _is_too_long(roots: Sequence[str]) -> bool:
-    return len(roots) > MAX_ROOTS or sum(map(len, roots)) > MAX_CHARACTERS
+    return tuple(roots) if is_array(roots) and all(isinstance(root, str) for root in roots) else None
 
 
 def is_about_roots(pointer: str) -> bool:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from sys import getsizeof
 from typing import Any, Final, TypeAlias
 
-from .bounded import MAX_OPTION_VALUES, MAX_PARTS, BoundedTable, make_key, measure_texts
-from .json_values import get_items, get_text, is_object
-from .paths import RootFault
+from .bounded import MAX_OPTION_VALUES, MAX_PARTS, BoundedTable, make_key
+from .json_values import get_items, get_text, is_object, reach
+from .paths import RootFault, read_roots
 
 Options: TypeAlias = "dict[str, bytes | None]"
 """Configuration options: digests of their values by id, `None` if any value is valid."""
@@ -18,40 +17,57 @@ Options: TypeAlias = "dict[str, bytes | None]"
 _DIGEST: Final = 8
 
 
+class Scope:
+    """The directory and the roots that a request or a list names. `body` holds its members that matter later, `...` in place of one that
+    is too long.
+    """
+
+    __slots__ = ()
+
+    body: dict[str, Any]
+
+    @property
+    def has_roots(self) -> bool:
+        """Whether it names roots, even if none."""
+        return reach(self.body, "additionalDirectories") is not None
+
+    @property
+    def roots(self) -> tuple[str, ...] | None:
+        """The additional directories; `None` if they are malformed or were not kept."""
+        return read_roots(self.body)
+
+    @property
+    def cwd(self) -> str | None:
+        """The working directory."""
+        return get_text(self.body, "cwd")
+
+
 @dataclass(slots=True)
-class Pending:
+class Pending(Scope):
     """An open request, with what its answer is judged by.
 
-    `roots` are its additional directories, `None` if malformed; `has_roots`: the field was present. `options` are the ids that a
-    permission request offers. `withdrawal` is the `$/cancel_request` for it, `cancellation` the message that cancelled its turn,
-    `close_request` the request that closes its session, `close_answer` the answer to that. `source_roots` are those in force for the
-    source of a fork, `None` if unknown. `refusal` is an error without an id that may have refused it; `is_refused`: it can have refused
-    nothing else. `has_unknown_subject`: it asks permission for an unknown kind of subject. `version` is the one that `initialize`
-    requests. `limit` is the number of requested lines of a file, or the number of bytes of output that a terminal stores.
+    `withdrawal` is the
+    `$/cancel_request` for it, `cancellation` the message that cancelled its turn, `close_request` the request that closes its session,
+    `close_answer` the answer to that. `source_roots` are those in force for the source of a fork, `None` if unknown. `refusal` is an
+    error without an id that may have refused it; `is_refused`: it can have refused nothing else. `has_unknown_subject`: it asks
+    permission for an unknown kind of subject.
     """
 
     sender: str
     method: str
     index: int
     session: str | None = None
-    roots: tuple[str, ...] | None = None
-    has_roots: bool = False
-    cwd: str | None = None
-    path: str | None = None
-    options: frozenset[str] | None = None
+    body: dict[str, Any] = field(default_factory=dict[str, Any])
     withdrawal: int | None = None
     cancellation: int | None = None
     close_request: int | None = None
     close_answer: int | None = None
-    replays: bool = False
     well_formed: bool = True
     root_faults: frozenset[RootFault] = frozenset()
     source_roots: tuple[str, ...] | None = ()
     refusal: int | None = None
     is_refused: bool = False
     has_unknown_subject: bool = False
-    version: int | None = None
-    limit: int | None = None
 
     @property
     def first_cancellation(self) -> int | None:
@@ -60,11 +76,10 @@ class Pending:
             (at for at in (self.withdrawal, self.cancellation, self.close_answer) if at is not None), default=None
         )
 
-    def measure(self) -> int:
-        """The approximate number of bytes that it takes."""
-        texts = (*(self.roots or ()), *(self.source_roots or ()), *(self.options or ()))
-        numbers = getsizeof(self.version) + getsizeof(self.limit)
-        return 600 + numbers + measure_texts(self.method, self.session, self.cwd, self.path, *texts)
+    @property
+    def replays(self) -> bool:
+        """Whether it asks for the history of a session."""
+        return self.method == "session/load" or reach(self.body, "replayFrom") is not None
 
 
 @dataclass(slots=True)
@@ -80,22 +95,19 @@ class Terminal:
 class Session:
     """A session of this connection. Indices are those of messages; `None` if there was none yet.
 
-    `open_request` opened it, `open_answer` is the answer; `reopen_request` is an open load or resume. `replays`: the last of these asked
-    for the history; `was_open`: the session was open here before it. `roots` is `None` if unknown; `inherited_roots` are those that a
-    fork may have inherited as well. `previous_options` are those before the agent's own last change, which a client may not have read.
-    `state` is the state last reported, in the message `state_report`; `work` holds the messages and tool calls of the foreground work.
+    `opener` is the request that opened it, `open_answer` the answer; `reopen_request` is an open load or resume. `replays`: the last of
+    these asked for the history; `was_open`: the session was open here before it. `inherited_roots` are those that a fork may have
+    inherited beside its own; `None` if unknown. `previous_options` are those before the agent's own last change, which a client may not
+    have read. `state` is the state last reported, in the message `state_report`; `work` holds what the foreground work has named.
     `cancellation` is the message that cancelled that work, `cancelled_end` the one that reported it. `user_messages` are those that the
     agent has sent, `unreported_prompts` the accepted prompts without such a message. `known_work` maps the terminals and tool calls that
     updates have named to whether their end was reported; `background` maps those in the last state to their names in words, `None` until
     a state lists any. `stoppable` says what ever offered to be cancelled. `is_crowded`: it has more modes or options than are stored.
     """
 
-    open_request: int
-    origin: str
+    opener: Pending
     on_evict: Callable[[], None] = lambda: None
-    roots: tuple[str, ...] | None = None
-    inherited_roots: tuple[str, ...] = ()
-    cwd: str | None = None
+    inherited_roots: tuple[str, ...] | None = ()
     reopen_request: int | None = None
     open_answer: int | None = None
     close_request: int | None = None
@@ -130,60 +142,24 @@ class Session:
         is_open = self.reopen_request is None and self.close_request is None and self.close_answer is None
         return is_open and self.cancelled_end is None and not self.replays
 
-    def measure(self) -> int:
-        """The approximate number of bytes that it takes."""
-        tables = (
-            self.terminals,
-            self.stoppable,
-            self.work,
-            self.user_messages,
-            self.unreported_prompts,
-            self.known_work,
-        )
-        parts = sum(table.used for table in tables)
-        options = measure_options(self.options or {}) + measure_options(self.previous_options or {})
-        background_texts = (*(self.background or {}), *(self.background or {}).values())
-        texts = (
-            *background_texts,
-            self.cwd,
-            self.state,
-            *(self.roots or ()),
-            *self.inherited_roots,
-            *(self.modes or ()),
-        )
-        return 2000 + parts + options + measure_texts(*texts)
+    @property
+    def roots(self) -> tuple[str, ...] | None:
+        """Its additional directories, as far as this connection shows them; `None` if unknown."""
+        own = None if self.open_answer is None else self.opener.roots
+        return None if own is None or self.inherited_roots is None else own
+
+    @property
+    def used(self) -> int:
+        """The number of bytes of the tables that updates fill."""
+        return self.work.used + self.user_messages.used + self.known_work.used
 
 
 @dataclass(slots=True)
-class Listed:
-    """A session as a list last showed it. `has_roots`: the list included its roots, even if empty."""
+class Listed(Scope):
+    """A session as a list last showed it."""
 
     index: int
-    roots: tuple[str, ...] | None
-    has_roots: bool = True
-    cwd: str | None = None
-
-    def measure(self) -> int:
-        """The approximate number of bytes that it takes."""
-        return 200 + measure_texts(self.cwd, *(self.roots or ()))
-
-
-@dataclass(slots=True)
-class Question:
-    """An open elicitation.
-
-    `visit` is the id of a web page, `form` the schema of a form, `length` that of its text; `None` in other modes.
-    """
-
-    index: int
-    mode: str
-    visit: str | None = None
-    form: Any = None
-    length: int = 0
-
-    def measure(self) -> int:
-        """The approximate number of bytes that it takes."""
-        return 300 + 10 * self.length
+    body: dict[str, Any]
 
 
 def is_offer(value: object) -> bool:
@@ -212,11 +188,6 @@ def is_offered(value: str, digests: bytes) -> bool:
     """Whether a value is one of those of an option."""
     digest = _hash_value(value)
     return any(digests.startswith(digest, place) for place in range(0, len(digests), _DIGEST))
-
-
-def measure_options(options: Options) -> int:
-    """The approximate number of bytes that they take."""
-    return sum(150 + len(values or b"") + measure_texts(name) for name, values in options.items())
 
 
 def _hash_value(value: str) -> bytes:

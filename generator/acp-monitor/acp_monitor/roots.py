@@ -12,7 +12,7 @@ from .connection import Connection
 from .events import Event, Finding
 from .json_values import Path, get_items, get_text, reach, show, split_pointer
 from .paths import find_foreign_roots, find_root_fault, normalize, normalize_roots, read_roots
-from .records import Pending
+from .records import Session
 from .rule import ACP, rule
 
 _LIFECYCLE: Final = ("session/new", "session/load", "session/resume", "session/fork")
@@ -85,10 +85,10 @@ def roots_not_resent(event: Event, connection: Connection) -> Iterator[Finding]:
     """
     if reach(event.body, _FIELD) is not None:
         return
-    session, listing = connection.find_session(event.session), connection.listings.get(make_key(event.session) or "")
+    session, listing = event.session, connection.listings.get(make_key(event.session_id) or "")
     roots, earlier = (listing.roots, listing.index) if listing is not None and listing.has_roots else (None, None)
-    if session is not None and session.roots and (listing is None or session.open_request > listing.index):
-        roots, earlier = session.roots, session.open_request
+    if session is not None and session.roots and (listing is None or session.opener.index > listing.index):
+        roots, earlier = session.roots, session.opener.index
     if roots:
         yield Finding(event.extend_path(), f"the session had {len(roots)} additional roots and will have none", earlier)
 
@@ -118,32 +118,33 @@ def roots_kept(event: Event, connection: Connection) -> Iterator[Finding]:
     """A listed session has roots that the request which opened it on this connection did not supply: stored ones came back, or a
     fork took them over. A fork that names none may take over those that are in force for its source on this connection.
     """
-    for place, roots, supplied, request in _find_differing(event, connection):
-        extra_roots = [root for root in roots if root not in supplied and root not in (request.source_roots or ())]
+    for place, roots, supplied, session in _find_differing(event, connection):
+        inherited_roots = normalize_roots(session.inherited_roots or ())
+        extra_roots = [root for root in roots if root not in supplied and root not in inherited_roots]
         if extra_roots:
-            words = (request.method.removeprefix("session/"),)
-            yield Finding(
-                place, f"{show(extra_roots[0])} was not supplied with {request.method!r}", request.index, words
-            )
+            method = session.opener.method
+            words = (method.removeprefix("session/"),)
+            sentence = f"{show(extra_roots[0])} was not supplied with {method!r}"
+            yield Finding(place, sentence, session.opener.index, words)
 
 
 @rule("result", methods=("session/list",))
 def roots_dropped(event: Event, connection: Connection) -> Iterator[Finding]:
     """A listed session lacks a root that the request which opened it supplied. Roots that cannot be granted fail the request."""
-    for place, roots, supplied, request in _find_differing(event, connection):
+    for place, roots, supplied, session in _find_differing(event, connection):
         missing_roots = [root for root in supplied if root not in roots]
         if missing_roots:
-            yield Finding(
-                place, f"{show(missing_roots[0])} was supplied with {request.method!r} and is gone", request.index
-            )
+            sentence = f"{show(missing_roots[0])} was supplied with {session.opener.method!r} and is gone"
+            yield Finding(place, sentence, session.opener.index)
 
 
 @rule("result", methods=("session/list",))
 def roots_reordered(event: Event, connection: Connection) -> Iterator[Finding]:
     """A listed session has the supplied roots in another order."""
-    for place, roots, supplied, request in _find_differing(event, connection):
+    for place, roots, supplied, session in _find_differing(event, connection):
         if set(roots) == set(supplied):
-            yield Finding(place, f"the roots are not in the order of {request.method!r}", request.index)
+            sentence = f"the roots are not in the order of {session.opener.method!r}"
+            yield Finding(place, sentence, session.opener.index)
 
 
 @rule("result", "notification", methods=(*_LIFECYCLE, "session/update"), updates=("session_info_update",))
@@ -160,8 +161,8 @@ def roots_where_none_belong(event: Event, _connection: Connection) -> Iterator[F
 
 def _find_differing(
     event: Event, connection: Connection
-) -> Iterator[tuple[Path, tuple[str, ...], tuple[str, ...], Pending]]:
-    """Yield the listed open sessions whose roots differ from what was supplied: place, listed roots, supplied roots, opening request."""
+) -> Iterator[tuple[Path, tuple[str, ...], tuple[str, ...], Session]]:
+    """Yield the listed open sessions whose roots differ from what was supplied: place, listed roots, supplied roots, session."""
     for index, info in enumerate(get_items(event.body, "sessions")):
         session = connection.find_session(get_text(info, "sessionId"))
         listed_roots = read_roots(info) if reach(info, _FIELD) is not None else None
@@ -171,8 +172,7 @@ def _find_differing(
             continue
         if event.request.index < session.open_answer:
             continue  # what is listed may be the state before
-        roots, supplied = normalize_roots(listed_roots, session.cwd), normalize_roots(session.roots, session.cwd)
+        cwd = session.opener.cwd
+        roots, supplied = normalize_roots(listed_roots, cwd), normalize_roots(session.roots, cwd)
         if roots != supplied:
-            opener = Pending(connection.sides[0], session.origin, session.open_request)
-            opener.source_roots = normalize_roots(session.inherited_roots)
-            yield event.extend_path("sessions", index, _FIELD), roots, supplied, opener
+            yield event.extend_path("sessions", index, _FIELD), roots, supplied, session

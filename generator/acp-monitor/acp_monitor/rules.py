@@ -1,35 +1,17 @@
-"""All rules by id: importing the modules of rules registers them."""
+"""All rules by id."""
 
-from . import (
-    capabilities,
-    content,
-    elicitation,
-    fields,
-    files,
-    handshake,
-    history,
-    json_rpc,
-    mcp,
-    roots,
-    sessions,
-    turns,
-)
+from importlib import import_module
+from typing import Final
+
 from .rule import RULES
 
-SUBJECTS = (
-    capabilities,
-    content,
-    elicitation,
-    fields,
-    files,
-    handshake,
-    history,
-    json_rpc,
-    mcp,
-    roots,
-    sessions,
-    turns,
+SUBJECTS: Final = (
+    *("capabilities", "content", "elicitation", "fields", "files", "handshake"),
+    *("history", "json_rpc", "mcp", "roots", "sessions", "turns"),
 )
-"""The modules of rules, one per subject."""
+"""The modules of rules, one per subject; importing one registers its rules."""
 
-__all__ = ["RULES", "SUBJECTS"]
+for subject in SUBJECTS:
+    import_module(f".{subject}", __package__)
+
+__all__ = ["RULES"]

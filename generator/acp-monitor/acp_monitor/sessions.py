@@ -10,7 +10,7 @@ from typing import Final
 from .bounded import make_key
 from .connection import Connection
 from .events import Event, Finding, Level
-from .json_values import get_items, get_text, reach, show
+from .json_values import get_items, get_text, is_array, reach, show
 from .records import Session, is_offered
 from .rule import ACP, V1, V2, rule
 
@@ -59,7 +59,7 @@ def session_id_in_use(event: Event, connection: Connection) -> Iterator[Finding]
     name = get_text(event.body, "sessionId")
     session = connection.find_session(name)
     if session is not None and session.close_answer is None:
-        yield Finding(event.extend_path("sessionId"), f"a session {show(name)} is open already", session.open_request)
+        yield Finding(event.extend_path("sessionId"), f"a session {show(name)} is open already", session.opener.index)
 
 
 @rule("result", methods=("session/list",))
@@ -112,16 +112,16 @@ def permission_outcome_not_offered(event: Event, _connection: Connection) -> Ite
     option_id = get_text(event.body, "outcome", "optionId")
     if get_text(event.body, "outcome", "outcome") != "selected" or option_id is None or event.request is None:
         return
-    offered_ids = event.request.options
-    if offered_ids is not None and make_key(option_id) not in offered_ids:
+    offered_ids = [get_text(option, "optionId") for option in get_items(event.request.body, "options")]
+    if is_array(reach(event.request.body, "options")) and option_id not in offered_ids:
         sentence = f"the option {show(option_id)} was not among the {len(offered_ids)} that were offered"
         yield Finding(event.extend_path("outcome", "optionId"), sentence, event.request.index)
 
 
 @rule("request", methods=("session/set_mode",))
-def mode_not_offered(event: Event, connection: Connection) -> Iterator[Finding]:
+def mode_not_offered(event: Event, _connection: Connection) -> Iterator[Finding]:
     """A client sets a mode that the session does not have."""
-    session, mode_id = _find_settable(event, connection), get_text(event.body, "modeId")
+    session, mode_id = _find_settable(event), get_text(event.body, "modeId")
     if (
         session is not None
         and session.modes is not None
@@ -130,32 +130,32 @@ def mode_not_offered(event: Event, connection: Connection) -> Iterator[Finding]:
     ):
         has = f"no mode {show(mode_id)} among its {len(session.modes)}" if session.modes else "no modes"
         sentence = f"the session offers {has}"
-        yield Finding(event.extend_path("modeId"), sentence, session.open_request)
+        yield Finding(event.extend_path("modeId"), sentence, session.opener.index)
 
 
 @rule("request", methods=("session/set_config_option",))
-def config_option_not_offered(event: Event, connection: Connection) -> Iterator[Finding]:
+def config_option_not_offered(event: Event, _connection: Connection) -> Iterator[Finding]:
     """A client sets a configuration option that the session does not have, or gives it a value that it does not offer. What the
     agent's last update withdrew still counts as offered: the client may not have read it yet.
     """
-    session, option_id = _find_settable(event, connection), get_text(event.body, "configId")
+    session, option_id = _find_settable(event), get_text(event.body, "configId")
     if session is None or session.options is None or option_id is None:
         return
     name, value = make_key(option_id) or "", get_text(event.body, "value")
     offers = [options[name] for options in (session.options, session.previous_options or {}) if name in options]
     if not offers:
         yield Finding(
-            event.extend_path("configId"), f"the session has no option {show(option_id)}", session.open_request
+            event.extend_path("configId"), f"the session has no option {show(option_id)}", session.opener.index
         )
     elif value is not None and all(values is not None and not is_offered(value, values) for values in offers):
         sentence = f"the option {show(option_id)} does not offer {show(value)}"
-        yield Finding(event.extend_path("value"), sentence, session.open_request, words=("value",))
+        yield Finding(event.extend_path("value"), sentence, session.opener.index, words=("value",))
 
 
 @rule("request", methods=_TERMINALS)
 def terminal_not_open(event: Event, connection: Connection) -> Iterator[Finding]:
     """An agent uses a terminal that it did not create in this session, or that it released."""
-    session, name = connection.find_session(event.session), get_text(event.body, "terminalId")
+    session, name = event.session, get_text(event.body, "terminalId")
     if session is None or name is None or session.terminals.evicted or not connection.is_complete:
         return
     terminal = session.terminals.get(make_key(name) or "")
@@ -176,8 +176,8 @@ def terminal_not_created(event: Event, connection: Connection) -> Iterator[Findi
     """A tool call of a session that was made here shows a terminal that no `terminal/create` of the session made. Where the update has
     `_meta`, the peers may mean a terminal of their own by it, and it is a note.
     """
-    session, update = connection.find_session(event.session), event.update
-    if session is None or session.origin != "session/new":
+    session, update = event.session, event.update
+    if session is None or session.opener.method != "session/new":
         return
     for index, content in enumerate(get_items(update, "content")):
         name = get_text(content, "terminalId") if get_text(content, "type") == "terminal" else None
@@ -193,14 +193,14 @@ def repeated_delete_refused(event: Event, connection: Connection) -> Iterator[Fi
     """An agent answers `session/delete` with an error because the session is deleted already. It succeeds silently."""
     since = None if event.request is None else connection.deletions.get(make_key(event.request.session) or "")
     if since is not None and event.error_code not in (-32000, -32800):
-        sentence = f"the session {show(event.session)} was already deleted; deleting it again must succeed"
+        sentence = f"the session {show(event.session_id)} was already deleted; deleting it again must succeed"
         yield Finding(event.locate_member("error"), sentence, since)
 
 
 @rule("request", methods=("tool_call/cancel", "terminal/cancel"))
 def cancel_not_offered(event: Event, connection: Connection) -> Iterator[Finding]:
     """A client of version 2 stops a tool call or a terminal that never offered `capabilities.cancel`."""
-    session = connection.find_session(event.session)
+    session = event.session
     field = "toolCallId" if event.method == "tool_call/cancel" else "terminalId"
     name = get_text(event.body, field)
     if session is None or name is None or session.stoppable.evicted or not connection.is_complete:
@@ -209,7 +209,7 @@ def cancel_not_offered(event: Event, connection: Connection) -> Iterator[Finding
         yield Finding(event.extend_path(field), f"{show(name)} was never announced as cancellable")
 
 
-def _find_settable(event: Event, connection: Connection) -> Session | None:
+def _find_settable(event: Event) -> Session | None:
     """The session, if all its modes and options are known."""
-    session = connection.find_session(event.session)
+    session = event.session
     return None if session is None or session.is_crowded or session.reopen_request is not None else session

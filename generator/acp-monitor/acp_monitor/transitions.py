@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from .bounded import MAX_FORM, MAX_PARTS, MAX_PATH, make_key, measure_texts, shorten
+from .bounded import MAX_MEMBER, MAX_PARTS, BoundedTable, make_key, shorten
 from .connection import READY, Connection
 from .events import Event
 from .json_values import get_integer, get_items, get_text, is_array, is_object, reach, write_pointer
-from .paths import RootFault, find_foreign_roots, find_root_fault, has_too_many_roots, normalize_roots, read_roots
-from .records import Listed, Options, Pending, Question, Session, Terminal, is_offer, read_options
+from .paths import RootFault, find_foreign_roots, find_root_fault, normalize_roots
+from .records import Listed, Options, Pending, Session, Terminal, is_offer, read_options
 from .updates import (
     BUSY,
-    CHUNKS,
     OPEN_STATUSES,
     TOOL_CALLS,
     USER_MESSAGES,
@@ -26,6 +26,18 @@ from .updates import (
 
 _WITH_ROOTS: Final = ("session/new", "session/load", "session/resume", "session/fork", "session/list")
 """Methods whose requests may carry roots."""
+
+_KEPT: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(_WITH_ROOTS, ("cwd", "additionalDirectories", "replayFrom")),
+    "initialize": ("protocolVersion",),
+    "fs/read_text_file": ("path", "limit"),
+    "fs/write_text_file": ("path",),
+    "terminal/create": ("outputByteLimit",),
+    "terminal/output": ("terminalId",),
+    "session/request_permission": ("options",),
+    "elicitation/create": ("mode", "elicitationId", "requestedSchema"),
+}
+"""The members of params by which an answer is judged."""
 
 
 def record(connection: Connection, event: Event) -> None:
@@ -48,20 +60,6 @@ def record(connection: Connection, event: Event) -> None:
             pass
 
 
-def changes_nothing(connection: Connection, event: Event) -> bool:
-    """Whether recording a message would only change which notification of its sender was the last."""
-    if event.kind != "notification" or event.method != "session/update" or event.sender == connection.sides[0]:
-        return False
-    session, update = connection.find_session(event.session), event.update
-    if session is None or not is_object(update) or event.problems or event.duplicates:
-        return False
-    kind = event.update_kind
-    if connection.version == 1:
-        return kind != "config_option_update" and "capabilities" not in update
-    is_chunk = kind in CHUNKS and "terminalId" not in update and "capabilities" not in update
-    return is_chunk and make_update_key(update) in (None, session.work.newest)
-
-
 def _record_progress(connection: Connection, event: Event) -> None:
     """Record that the client is ready, or continues after the handshake."""
     if event.kind == "request" and event.method != "initialize" and connection.first_request is None:
@@ -77,34 +75,25 @@ def _record_progress(connection: Connection, event: Event) -> None:
 
 
 def _record_request(connection: Connection, event: Event) -> None:
-    name = make_key(event.id)
+    name, session_id = make_key(event.id), event.session_id
     if name is None:
         return
-    session_id = get_text(event.body, "sessionId")
     request = Pending(
         event.sender, shorten(event.method), event.index, None if session_id is None else shorten(session_id)
     )
+    request.body = _keep(connection, event.body, _KEPT.get(event.method, ()))
     request.well_formed = not event.problems and not event.duplicates
-    session = connection.find_session(request.session)
-    _describe(connection, event, request, session)
-    if event.method == "elicitation/create":
-        connection.questions[name] = _make_question(connection, event)
     connection.pending[event.sender][name] = request
     connection.answers[event.sender].pop(name)
+    session = event.session
     match event.method:
         case "initialize":
-            request.version = get_integer(event.body, "protocolVersion")
             _record_capabilities(connection, event)
             if connection.initialize_request is None:
                 connection.initialize_request, connection.initialize_error = event.index, None
             connection.speak(reach(event.body, "protocolVersion"), is_agreed=False)
-        case "session/load" | "session/resume" if request.session is not None:
-            if session is None:
-                session = _make_session(connection, event.index, event.method)
-                connection.sessions[make_key(request.session) or ""] = session
-            if session.reopen_request is None:
-                session.was_open = session.open_answer is not None and session.close_answer is None
-            session.reopen_request, session.replays = event.index, request.replays
+        case method if method in _WITH_ROOTS:
+            _record_opening(connection, event, request)
         case "session/close" if session is not None:
             session.close_request = event.index
             for prompt in connection.list_open_requests(event.sender, "session/prompt", request.session):
@@ -115,44 +104,35 @@ def _record_request(connection: Connection, event: Event) -> None:
                 terminal.released = event.index
         case "session/prompt" if session is not None:
             session.last_prompt, session.cancelled_end = event.index, None
-        case "session/request_permission" if session is not None and connection.version == 1:
-            prompts = connection.list_open_requests(event.receiver, "session/prompt", request.session)
-            stops = [prompt.cancellation for prompt in prompts if prompt.cancellation is not None]
-            if stops and len(stops) == len(prompts):
-                request.cancellation = max(stops)
-        case _:
-            pass
-
-
-def _describe(connection: Connection, event: Event, request: Pending, session: Session | None) -> None:
-    """Record the parts of a request by which its answer will be judged."""
-    faults: set[RootFault | None] = {find_root_fault(problem.pointer, event.value) for problem in event.problems}
-    match event.method:
-        case method if method in _WITH_ROOTS:
-            if find_foreign_roots(event.body):
-                faults.add("other platform")
-            request.has_roots = reach(event.body, "additionalDirectories") is not None
-            request.roots = _read_roots(connection, event.body)
-            is_fork = method == "session/fork"
-            request.source_roots = connection.find_roots(request.session) if is_fork else ()
-            request.cwd = _read_path(connection, event.body, "cwd")
-            request.replays = method == "session/load" or reach(event.body, "replayFrom") is not None
-        case "fs/read_text_file" | "fs/write_text_file":
-            request.path = _read_path(connection, event.body, "path")
-            request.limit = get_integer(event.body, "limit")
-        case "terminal/create":
-            request.limit = get_integer(event.body, "outputByteLimit")
-        case "terminal/output" if session is not None:
-            terminal = session.terminals.get(make_key(get_text(event.body, "terminalId")) or "")
-            request.limit = None if terminal is None else terminal.limit
         case "session/request_permission":
             request.has_unknown_subject = _has_unknown_subject(connection, event)
-            request.options = _make_keys(
-                connection, [get_text(option, "optionId") for option in get_items(event.body, "options")]
-            )
+            prompts = connection.list_open_requests(event.receiver, "session/prompt", request.session)
+            stops = [prompt.cancellation for prompt in prompts if prompt.cancellation is not None]
+            if session is not None and connection.version == 1 and stops and len(stops) == len(prompts):
+                request.cancellation = max(stops)
+        case "elicitation/create":
+            visit = get_text(event.body, "elicitationId")
+            if get_text(event.body, "mode") == "url" and visit is not None:
+                connection.visits[make_key(visit) or ""] = event.index
         case _:
             pass
-    request.root_faults = frozenset(fault for fault in faults if fault is not None)
+
+
+def _record_opening(connection: Connection, event: Event, request: Pending) -> None:
+    """Record a request that names roots."""
+    faults = {find_root_fault(problem.pointer, event.value) for problem in event.problems}
+    foreign: set[RootFault | None] = {"other platform"} if find_foreign_roots(event.body) else set()
+    request.root_faults = frozenset(fault for fault in faults | foreign if fault is not None)
+    if event.method == "session/fork":
+        request.source_roots = connection.find_roots(request.session)
+    elif event.method in ("session/load", "session/resume") and request.session is not None:
+        session = event.session
+        if session is None:
+            session = _make_session(connection, request)
+            connection.sessions[make_key(request.session) or ""] = session
+        if session.reopen_request is None:
+            session.was_open = session.open_answer is not None and session.close_answer is None
+        session.reopen_request, session.replays = event.index, request.replays
 
 
 def _has_unknown_subject(connection: Connection, event: Event) -> bool:
@@ -161,22 +141,6 @@ def _has_unknown_subject(connection: Connection, event: Event) -> bool:
     if subject is None or connection.version == 1:
         return False
     return subject.startswith("_") or any(one.path == ("subject", "type") for one in event.undeclared)
-
-
-def _make_question(connection: Connection, event: Event) -> Question:
-    """Describe what an elicitation asks, and record the id of its visit."""
-    question = Question(event.index, (get_text(event.body, "mode") or "")[:16])
-    visit, form = get_text(event.body, "elicitationId"), reach(event.body, "requestedSchema")
-    if question.mode == "url" and visit is not None:
-        question.visit = make_key(visit)
-        connection.visits[make_key(visit) or ""] = event.index
-    elif is_object(form) and not event.problems:
-        length = len(json.dumps(form))
-        if length <= MAX_FORM:
-            question.form, question.length = form, length
-        else:
-            connection.report_eviction("the form is too long to be kept")
-    return question
 
 
 # --- notifications ---
@@ -203,18 +167,18 @@ def _record_notification(connection: Connection, event: Event) -> None:
 
 def _record_cancel(connection: Connection, event: Event) -> None:
     for side, method in ((event.sender, "session/prompt"), (event.receiver, "session/request_permission")):
-        for request in connection.list_open_requests(side, method, event.session):
+        for request in connection.list_open_requests(side, method, event.session_id):
             request.cancellation = event.index if request.cancellation is None else request.cancellation
-    session = connection.find_session(event.session)
+    session = event.session
     if session is not None and session.state in BUSY and session.cancellation is None:
         session.cancellation = event.index
 
 
 def _record_update(connection: Connection, event: Event) -> None:
-    session, update, kind = connection.find_session(event.session), event.update, event.update_kind
+    session, update, kind = event.session, event.update, event.update_kind
     if not is_object(update):
         return
-    name = make_key(event.session) or ""
+    name = make_key(event.session_id) or ""
     if session is None:
         if connection.is_opening() and kind == "config_option_update":
             options = _read_options(connection, update)
@@ -224,10 +188,9 @@ def _record_update(connection: Connection, event: Event) -> None:
         if connection.is_opening() and state is not None:
             connection.early_states[name] = shorten(state)
         return
-    before = _count_used(session)
+    before = session.used
     if connection.version != 1:
         _record_work(session, event, update)
-    has_grown = _count_used(session) > before
     if kind == "config_option_update":
         session.previous_options = session.options
         _offer_options(connection, session, update)
@@ -236,19 +199,9 @@ def _record_update(connection: Connection, event: Event) -> None:
         mark = f"{field} {make_key(get_text(update, field))}"
         offers = is_offer(reach(update, "capabilities", "cancel"))
         session.stoppable[mark] = offers or bool(session.stoppable.get(mark))
-    elif not has_grown:
+    elif kind != "state_update" and session.used == before:
         return
     connection.sessions[name] = session
-
-
-def _count_used(session: Session) -> int:
-    background = session.background or {}
-    return (
-        session.work.used
-        + session.user_messages.used
-        + session.known_work.used
-        + measure_texts(*background, *background.values())
-    )
 
 
 def _record_work(session: Session, event: Event, update: Any) -> None:
@@ -303,8 +256,6 @@ def _record_answer(connection: Connection, event: Event) -> None:
     if name is None or request is None:
         return
     connection.pending[event.receiver].pop(name)
-    if request.method == "elicitation/create":
-        connection.questions.pop(name)
     connection.answers[event.receiver][name] = event.index
     connection.last_read[event.sender] = max(connection.last_read[event.sender], request.index)
     session = connection.find_session(request.session)
@@ -336,9 +287,8 @@ def _record_answer(connection: Connection, event: Event) -> None:
         case "session/set_config_option" if session is not None:
             _offer_options(connection, session, event.body)
         case "terminal/create" if session is not None:
-            session.terminals[make_key(get_text(event.body, "terminalId")) or ""] = Terminal(
-                event.index, limit=request.limit
-            )
+            limit = get_integer(request.body, "outputByteLimit")
+            session.terminals[make_key(get_text(event.body, "terminalId")) or ""] = Terminal(event.index, limit=limit)
         case _:
             pass
     if session is not None and connection.find_session(request.session) is session:
@@ -374,7 +324,7 @@ def _record_failure(connection: Connection, request: Pending, session: Session |
     elif session is not None and request.method in ("session/load", "session/resume"):
         if session.reopen_request == request.index:
             session.reopen_request = None
-            if session.open_request == request.index and request.session is not None:
+            if session.opener is request and request.session is not None:
                 connection.sessions.pop(make_key(request.session) or "")
     elif session is not None and request.method == "session/close" and session.close_request == request.index:
         session.close_request = None
@@ -405,30 +355,22 @@ def _record_handshake(connection: Connection, event: Event) -> None:
 
 
 def _open(connection: Connection, name: str, request: Pending, event: Event) -> None:
-    session = _make_session(connection, request.index, request.method)
-    session.roots, session.cwd = request.roots, request.cwd
-    session.open_answer = event.index
+    key = make_key(name) or ""
+    session = connection.find_session(name)
+    if session is None:
+        session = _make_session(connection, request)
+        session.options, session.state = connection.early_options.pop(key), connection.early_states.pop(key)
+        session.is_crowded = connection.early_options.evicted
+    session.opener, session.open_answer, session.inherited_roots = request, event.index, ()
+    session.reopen_request = session.close_request = session.close_answer = session.cancelled_end = None
+    session.previous_options = session.background = None
+    session.known_work = BoundedTable[str, bool](MAX_PARTS)
+    session.modes, session.options = session.modes or frozenset(), session.options or {}
     if request.method == "session/fork" and not request.has_roots:
         then, now = request.source_roots, connection.find_roots(request.session)
-        session.inherited_roots = normalize_roots((*(then or ()), *(now or ())))
-        if then is None or now is None:
-            session.roots = None
+        session.inherited_roots = None if then is None or now is None else normalize_roots((*then, *now))
+        if session.inherited_roots is None:
             connection.report_eviction("the roots that are in force for the source of a fork are not known")
-    session.modes, session.options = frozenset(), connection.early_options.pop(make_key(name) or "") or {}
-    session.is_crowded = connection.early_options.evicted
-    session.state = connection.early_states.pop(make_key(name) or "")
-    before = connection.find_session(name)
-    if before is not None:
-        session.terminals, session.stoppable = before.terminals, before.stoppable
-        session.modes, session.options = before.modes or frozenset(), before.options or {}
-        session.is_crowded = before.is_crowded
-        session.last_prompt, session.replays, session.was_open = before.last_prompt, before.replays, before.was_open
-        session.state, session.state_report, session.work = before.state, before.state_report, before.work
-        session.cancellation, session.user_messages, session.unreported_prompts = (
-            before.cancellation,
-            before.user_messages,
-            before.unreported_prompts,
-        )
     if is_object(reach(event.body, "modes")):
         modes = _make_keys(
             connection, [get_text(mode, "id") for mode in get_items(event.body, "modes", "availableModes")]
@@ -436,8 +378,8 @@ def _open(connection: Connection, name: str, request: Pending, event: Event) -> 
         session.modes, session.is_crowded = modes, session.is_crowded or modes is None
     if is_array(reach(event.body, "configOptions")):
         _offer_options(connection, session, event.body)
-    connection.sessions[make_key(name) or ""] = session
-    connection.deletions.pop(make_key(name) or "")
+    connection.sessions[key] = session
+    connection.deletions.pop(key)
 
 
 def _record_list(connection: Connection, event: Event) -> None:
@@ -447,11 +389,10 @@ def _record_list(connection: Connection, event: Event) -> None:
     for info in get_items(event.body, "sessions"):
         name = get_text(info, "sessionId")
         if name is not None:
-            has_roots = reach(info, "additionalDirectories") is not None
-            before, cwd = connection.listings.get(make_key(name) or ""), _read_path(connection, info, "cwd")
-            listing = Listed(event.index, _read_roots(connection, info), has_roots, cwd)
-            if before is not None and before.has_roots and not has_roots:
-                listing = Listed(before.index, before.roots, True, cwd)
+            before = connection.listings.get(make_key(name) or "")
+            listing = Listed(event.index, _keep(connection, info, ("cwd", "additionalDirectories")))
+            if before is not None and before.has_roots and not listing.has_roots:
+                listing = Listed(before.index, {**before.body, **listing.body})
             connection.listings[make_key(name) or ""] = listing
 
 
@@ -467,23 +408,19 @@ def _record_roots(connection: Connection, event: Event) -> None:
 # --- what is kept of a message ---
 
 
-def _make_session(connection: Connection, opened: int, origin: str) -> Session:
+def _make_session(connection: Connection, opener: Pending) -> Session:
     what = "there are more terminals, messages and tool calls of a session than are kept"
-    return Session(opened, origin, partial(connection.report_eviction, what))
+    return Session(opener, partial(connection.report_eviction, what))
 
 
-def _read_path(connection: Connection, body: Any, name: str) -> str | None:
-    path = get_text(body, name)
-    if path is None or len(path) <= MAX_PATH:
-        return path
-    connection.report_eviction(f"the field {name!r} is too long to be kept")
-    return None
-
-
-def _read_roots(connection: Connection, body: Any) -> tuple[str, ...] | None:
-    if has_too_many_roots(body):
-        connection.report_eviction("the roots are too many or too long to be kept")
-    return read_roots(body)
+def _keep(connection: Connection, body: Any, names: Iterable[str]) -> dict[str, Any]:
+    """The members of a body with these names, `...` in place of one that is too long."""
+    members = {name: body[name] for name in names if is_object(body) and name in body}
+    for name, member in members.items():
+        if len(json.dumps(member)) > MAX_MEMBER:
+            members[name] = ...
+            connection.report_eviction(f"the member {name!r} is too long to be kept")
+    return members
 
 
 def _make_keys(connection: Connection, names: list[str | None]) -> frozenset[str] | None:

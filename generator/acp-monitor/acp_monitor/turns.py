@@ -31,7 +31,7 @@ def cancelled_turn_ended_otherwise(event: Event, connection: Connection) -> Iter
         since = event.request.cancellation if event.request is not None and connection.version == 1 else None
         path: Path = ("stopReason",)
     else:
-        session = connection.find_session(event.session)
+        session = event.session
         since = session.cancellation if session is not None and _is_idle(event, connection) else None
         path = ("update", "stopReason")
     reason = get_text(event.body, *path)
@@ -107,10 +107,10 @@ def update_after_cancelled(event: Event, connection: Connection) -> Iterator[Fin
     """An agent sends more of a turn after it said that the turn is cancelled. In version 1 that is any message or tool call before the
     next prompt, from version 2 on more of a message of that turn; more of a tool call may be work in the background, and is a note.
     """
-    session = connection.find_session(event.session)
+    session = event.session
     if session is None or session.cancelled_end is None or session.reopen_request is not None:
         return
-    if connection.list_open_requests(event.receiver, "session/prompt", event.session):
+    if connection.list_open_requests(event.receiver, "session/prompt", event.session_id):
         return
     path = event.extend_path("update", "sessionUpdate")
     if connection.version == 1:
@@ -145,7 +145,7 @@ def idle_without_stop_reason(event: Event, connection: Connection) -> Iterator[F
     """An agent reports `idle` after work in the foreground and does not say why that ended. The page on prompts demands it, the newer
     schema advises it.
     """
-    session = connection.find_session(event.session)
+    session = event.session
     if session is None or session.state not in BUSY or not _is_idle(event, connection):
         return
     if get_text(event.update, "stopReason") is None:
@@ -156,8 +156,13 @@ def idle_without_stop_reason(event: Event, connection: Connection) -> Iterator[F
 @rule("notification", methods=_UPDATE, updates=_STATE, protocols=V2)
 def idle_without_running(event: Event, connection: Connection) -> Iterator[Finding]:
     """An agent reports that work has ended in a new session, and never reported that any had begun."""
-    session, reason = connection.find_session(event.session), get_text(event.update, "stopReason")
-    if session is None or session.origin != "session/new" or session.open_answer is None or not connection.is_complete:
+    session, reason = event.session, get_text(event.update, "stopReason")
+    if (
+        session is None
+        or session.opener.method != "session/new"
+        or session.open_answer is None
+        or not connection.is_complete
+    ):
         return
     if _is_idle(event, connection) and session.state is None and reason is not None:
         sentence = f"work ended with {show(reason)} that was never `running`"
@@ -171,7 +176,7 @@ def prompt_not_reported(event: Event, connection: Connection) -> Iterator[Findin
     """
     sentence = "the user message of an accepted prompt was never reported"
     if event.kind == "result":
-        for index in _list_unreported(connection.find_session(event.session)):
+        for index in _list_unreported(event.session):
             yield Finding(event.locate_member("result"), sentence, index)
         return
     for session in connection.sessions.values():
@@ -184,8 +189,8 @@ def prompt_not_reported(event: Event, connection: Connection) -> Iterator[Findin
 @rule("notification", methods=_UPDATE, updates=_STATE, protocols=V2)
 def background_not_announced(event: Event, connection: Connection) -> Iterator[Finding]:
     """An agent lists a terminal or a tool call as work in the background that no update of this new session named before."""
-    session = connection.find_session(event.session)
-    if session is None or session.origin != "session/new" or session.open_answer is None:
+    session = event.session
+    if session is None or session.opener.method != "session/new" or session.open_answer is None:
         return
     if not connection.is_complete or session.known_work.evicted:
         return
@@ -197,9 +202,9 @@ def background_not_announced(event: Event, connection: Connection) -> Iterator[F
 
 
 @rule("notification", methods=_UPDATE, updates=_STATE, protocols=V2)
-def background_end_not_reported(event: Event, connection: Connection) -> Iterator[Finding]:
+def background_end_not_reported(event: Event, _connection: Connection) -> Iterator[Finding]:
     """An agent lists a terminal or a tool call no longer, and never reported its end: an exit status, or a status that is final."""
-    session = connection.find_session(event.session)
+    session = event.session
     if session is None or session.background is None or session.known_work.evicted:
         return
     if reach(event.update, "background") is None:
@@ -212,11 +217,11 @@ def background_end_not_reported(event: Event, connection: Connection) -> Iterato
 
 
 @rule("notification", methods=_UPDATE, updates=_STATE, protocols=V2)
-def background_left_out(event: Event, connection: Connection) -> Iterator[Finding]:
+def background_left_out(event: Event, _connection: Connection) -> Iterator[Finding]:
     """An agent that has reported work in the background reports a state of that session without it. An empty list says that there is
     none; null and nothing say nothing.
     """
-    session = connection.find_session(event.session)
+    session = event.session
     if session is not None and session.background is not None and reach(event.update, "background") is None:
         sentence = "earlier states of this session listed background work, so each later state must list it too"
         yield Finding(event.extend_path("update"), sentence, session.state_report)

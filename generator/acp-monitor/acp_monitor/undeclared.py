@@ -1,4 +1,6 @@
-"""Fields and values of a message that its types do not declare though the schema is open, and places that depend on capabilities."""
+"""Places of a message: fields and values that its types do not declare though the schema is open, what depends on capabilities, and
+objects with data, links or patches.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,8 @@ from functools import lru_cache
 from itertools import islice, starmap
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
-from .content_objects import CONTENT_TYPES
-from .json_values import Path, is_array, is_object
+from .json_values import Path, get_text, is_array, is_object
+from .updates import CONTENT_TYPES, OUTPUTS
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.strict import Strict
@@ -56,7 +58,17 @@ class Use(NamedTuple):
     name: str
 
 
-Found: TypeAlias = Undeclared | Use
+class Content(NamedTuple):
+    """An object of a message with data, links or patches."""
+
+    path: Path
+    value: Any
+
+
+Found: TypeAlias = Undeclared | Use | Content
+
+_FREE: Final = frozenset({("_meta",), ("rawInput",), ("rawOutput",)})
+"""The last steps of paths to fields that may hold anything."""
 
 
 class _TooLarge(Exception):
@@ -100,26 +112,21 @@ class _Node:
 class Types:
     """The fields and values that the types of one bundled schema declare. It remembers up to `shapes` shapes of messages without
     findings.
-
-    `words` are texts that shapes distinguish in addition to the constants of the schema; `plain` is for shapes about which the caller
-    knows more.
     """
 
-    def __init__(self, schema: Any, shapes: int = MAX_SHAPES, words: Iterable[str] = ()) -> None:
+    def __init__(self, schema: Any, shapes: int = MAX_SHAPES) -> None:
         self._definitions: Final[Mapping[str, Any]] = schema["$defs"]
         self._roots: Final = {name: {"$ref": f"#/$defs/{name}"} for name in self._definitions}
         self._nodes: dict[int, _Node] = {}
         self._union_tags: dict[int, Mapping[str, tuple[frozenset[str], bool]]] = {}
         constants = list(_list_constants(schema))
-        scalars = frozenset(each for each in constants if not is_array(each) and not is_object(each))
-        self._constants: Final = scalars.union(words)
+        self._constants: Final = frozenset(each for each in constants if not is_array(each) and not is_object(each))
         self._longest: Final = max((len(each) for each in self._constants if isinstance(each, str)), default=0)
         self._room: Final = 0 if any(is_array(each) or is_object(each) for each in constants) else shapes
         self._known: dict[int, frozenset[tuple[str, bool]]] = {}
-        self.plain: Final[set[int]] = set()
         self._left = 0
 
-    def find_shape(self, definition: str, value: Any) -> int | None:
+    def _find_shape(self, definition: str, value: Any) -> int | None:
         """The shape of an instance of a definition, which similar instances share; `None` if it is too large."""
         if not self._room:
             return None
@@ -129,16 +136,11 @@ class Types:
         except _TooLarge:
             return None
 
-    def add_plain(self, shape: int | None) -> None:
-        """Add a shape to `plain`, if there is room."""
-        if shape is not None and len(self.plain) < self._room:
-            self.plain.add(shape)
-
     def find_undeclared(
-        self, definition: str, value: Any, on_limit: Callable[[], None] = lambda: None, shape: int | None = None
+        self, definition: str, value: Any, on_limit: Callable[[], None] = lambda: None
     ) -> Iterator[Undeclared]:
         """The fields of an instance that its types do not declare, and the values that they do not name; see `look`."""
-        places = self.look(definition, value, on_limit, shape, lambda capability, is_absent: False)
+        places = self.look(definition, value, on_limit, lambda capability, is_absent: False)
         return (one for one in places if isinstance(one, Undeclared))
 
     def look(
@@ -146,41 +148,36 @@ class Types:
         definition: str,
         value: Any,
         on_limit: Callable[[], None],
-        shape: int | None,
         concerns: Callable[[str, bool], bool],
     ) -> Iterator[Found]:
-        """Yield what is undeclared in an instance of a definition and what depends on capabilities, with paths from the instance.
+        """Yield what is undeclared in an instance of a definition, what depends on capabilities, and its content, with paths from the
+        instance.
 
-        `on_limit` is called if the instance is not searched completely. `shape` is that of the instance, if the caller has it. If
-        nothing is undeclared, uses of capabilities for which `concerns` is false may be omitted; it is also asked about capabilities
-        that require a field.
+        `on_limit` is called if the instance is not searched completely. If nothing else is found, uses of capabilities for which
+        `concerns` is false may be omitted; it is also asked about capabilities that require a field.
         """
-        shape = self.find_shape(definition, value) if shape is None else shape
+        shape = self._find_shape(definition, value)
         gates_of_shape = None if shape is None else self._known.get(shape)
         if gates_of_shape is not None and not any(starmap(concerns, gates_of_shape)):
             return
-        is_declared = True
+        is_plain = True
         gates: set[tuple[str, bool]] = set()
         for place in self._walk(definition, value, on_limit):
             if isinstance(place, Use):
                 gates.add((place.capability, place.kind == "absent"))
-            elif isinstance(place, Undeclared):
-                is_declared = False
+            elif not isinstance(place, _Place):
+                is_plain = False
             if not isinstance(place, _Place):
                 yield place
-        if is_declared and shape is not None and len(self._known) < self._room:
+        if is_plain and shape is not None and len(self._known) < self._room:
             self._known[shape] = frozenset(gates)
-
-    def is_gated(self, shape: int) -> bool:
-        """Whether a shape without undeclared parts depends on capabilities."""
-        return bool(self._known.get(shape))
 
     def find_declared(self, definition: str, value: Any) -> set[Path]:
         """The places of an instance that its types declare, with a declared value if they name values."""
         places: set[Path] = set()
         undeclared: set[Path] = set()
         for place in self._walk(definition, value, lambda: None):
-            if not isinstance(place, Use):
+            if isinstance(place, _Place | Undeclared):
                 (undeclared if isinstance(place, Undeclared) else places).add(place.path)
         return places - undeclared
 
@@ -243,6 +240,9 @@ class Types:
         elif isinstance(value, str):
             yield from (Undeclared(path, names, kind) for names, kind in self._find_undeclared_text(value, nodes))
         elif is_object(value):
+            is_output = path[-1:] == ("update",) and value.get("sessionUpdate") in OUTPUTS
+            if is_output or (get_text(value, "type") in CONTENT_TYPES and path[-1:] not in _FREE):
+                yield Content(path, value)
             is_free = any(node.is_free for node in nodes)
             has_fields = any(node.fields or node.unions for node in nodes)
             for tag, (types, kind) in self._find_undeclared_tags(value, nodes).items():
@@ -417,7 +417,7 @@ class Types:
 @lru_cache(32)
 def get_types(strict: Strict) -> Types:
     """The types of a protocol, shared by its monitors: building them takes as long as judging a hundred messages."""
-    return Types(strict.schema, words=CONTENT_TYPES)
+    return Types(strict.schema)
 
 
 def _list_names(nodes: Iterable[_Node]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The subjects of session updates: messages, tool calls and background work."""
+"""The subjects of session updates: messages, tool calls, content and background work."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ MESSAGES: Final = frozenset(
         *("user_message", "agent_message", "agent_thought"),
     }
 )
-CHUNKS: Final = frozenset({"agent_message_chunk", "agent_thought_chunk"})
 USER_MESSAGES: Final = frozenset({"user_message_chunk", "user_message"})
 TOOL_CALLS: Final = frozenset({"tool_call", "tool_call_update", "tool_call_content_chunk"})
 HISTORY: Final = MESSAGES | TOOL_CALLS | {"plan", "plan_update"}
@@ -23,6 +22,15 @@ OPEN_STATUSES: Final = frozenset({"pending", "in_progress", "paused"})
 
 BUSY: Final = frozenset({"running", "requires_action"})
 """States with work in the foreground."""
+
+ENCODED: Final = {"image": "data", "audio": "data", "resource": "blob"}
+"""Kinds of content with base64 text, with the field that holds it."""
+
+OUTPUTS: Final = ("terminal_output_chunk", "terminal_update")
+"""Updates that hold base64 text themselves."""
+
+CONTENT_TYPES: Final = frozenset({*ENCODED, "resource_link", "diff"})
+"""The types of objects that the rules on content look at."""
 
 _BACKGROUND: Final = {"terminal": "terminalId", "tool_call": "toolCallId"}
 """The fields that identify background work, by its type."""

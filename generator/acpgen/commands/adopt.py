@@ -33,7 +33,7 @@ def adopt(
     Options:
         --into PROTOCOL: The protocol to merge it into, such as acp/v1. Default: the most similar protocol.
         --dry-run: Write no schema; exit with 1 if one would change.
-        --report FILE: Write a report for reviewers, in Markdown.
+        --report FILE: Write a report for reviewers, in Markdown; with - instead of what is printed.
         --start: Only record that the schema files already follow this revision.
         --keep-as VERSION: Also keep it, without its prose, as a release for the changelog of the docs.
 
@@ -44,7 +44,7 @@ def adopt(
     """
     from acpgen import adopt as adopting
     from acpgen import config
-    from acpgen.diagnostics.outputs import require_apart
+    from acpgen.diagnostics.outputs import STANDARD, require_apart
     from acpgen.input.faults import UNKNOWN_NAME
     from acpgen.input.load import display_path
 
@@ -52,6 +52,8 @@ def adopt(
         raise typer.BadParameter("--start needs --into PROTOCOL, and excludes --dry-run and --report.")
     if keep_as is not None and dry_run:
         raise typer.BadParameter("--keep-as and --dry-run exclude each other.")
+    is_printed = report == Path(STANDARD)
+    report = None if is_printed else report
     require_places([report])
     project = config.find(find_current_folder())
     schema = project.schema_folder
@@ -86,7 +88,8 @@ def adopt(
         deliver({report: adopting.write_markdown(outcome)})
     if not dry_run:
         adopting.save(schema / into, {**adoption.written, **release}, adoption.removed)
-    print_report("".join(f"{line}\n" for line in adopting.write_lines(outcome)))
+    lines = "".join(f"{line}\n" for line in adopting.write_lines(outcome))
+    print_report(adopting.write_markdown(outcome) if is_printed else lines)
     if not adoption.is_none:
         terminal.say("Nothing was written." if dry_run else "Written. Now run: acpgen lint, then acpgen generate")
     if adoption.conflicts or adoption.overlay_faults or (dry_run and not adoption.is_none):

@@ -54,10 +54,11 @@ def _add_outcome(case: Element, diagnostics: Sequence[Diagnostic]) -> None:
 
 
 def _count(element: Element) -> None:
-    """Set the numbers of cases, failures, errors and skipped cases on a suite."""
+    """Set the numbers of cases, failures, errors and skipped cases on a suite, or without the last on all suites."""
     element.set("tests", str(len([*element.iter("testcase")])))
     for key, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
-        element.set(key, str(len([*element.iter(tag)])))
+        if key != "skipped" or element.tag == "testsuite":  # the schema of Jenkins has it there alone
+            element.set(key, str(len([*element.iter(tag)])))
 
 
 def _describe(one: Diagnostic) -> Iterator[str]:

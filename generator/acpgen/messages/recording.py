@@ -22,7 +22,7 @@ from jiter import from_json
 from acpgen.errors import Faults
 from acpgen.input.faults import NOT_FOUND, UNREADABLE
 from acpgen.input.load import display_path
-from acpgen.input.walk import is_object
+from acpgen.input.walk import is_array, is_object
 from acpgen.messages.faults import NOT_CREATED
 
 LONGEST: Final = 64 << 20
@@ -86,6 +86,7 @@ _FORMS: Final = (
     (re.compile(rb"\0\0"), "These are NUL characters, which a crash leaves at the end of a file: remove them"),
     (re.compile(rb"\x1f\x8b"), "This is gzip: give the file a name that ends in .gz"),
     (re.compile(rb"\x28\xb5\x2f\xfd"), "This is zstd: give the file a name that ends in .zst"),
+    (re.compile(BOM_UTF8), "A byte order mark stands before it: remove it"),
     (re.compile(rb"\x1e"), "This begins with a record separator: remove it"),
     (re.compile(rb"(data|event|id|retry):"), "This is an event stream: write what stands behind 'data:' alone"),
     (re.compile(rb"\s*[\[{]\s*\Z"), "Where a message takes several lines, write it in one"),
@@ -166,6 +167,8 @@ def parse_line(value: object, sides: tuple[str, ...]) -> RecordedMessage | str:
         wanted = f'{{"from": "{sides[0]}", "message": …}}'
         if is_object(value) and _ENVELOPE & value.keys():
             return f"this is a message alone: write {wanted}, or judge each message by itself, without --session"
+        if is_array(value) and any(is_object(each) and "from" in each for each in value):
+            return "this is an array of recorded lines: write each in a line of its own"
         return f"a recorded line is an object that says who sent the message: write {wanted}"
     if value["from"] not in sides:
         return f"'from' must be one of {', '.join(map(repr, sides))}"

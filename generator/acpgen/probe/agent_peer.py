@@ -48,7 +48,7 @@ class Agent:
                 update = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
                 self.notify("session/update", {"sessionId": name, "update": update})
             return {"sessionId": name}
-        if method == "session/prompt" and body.get("sessionId") in self.sessions:
+        if method == "session/prompt" and str(body.get("sessionId")) in self.sessions:
             if self.holds or self.version == 2:
                 raise AnswerLater
             return {"stopReason": "end_turn"}

@@ -123,7 +123,7 @@ class ClientProbing(Probing):
         message = f"message-{len(connection.rows)}"
         connection.reply({"jsonrpc": "2.0", "id": id_, "result": {"messageId": message}})
         for update in (
-            {"sessionUpdate": "user_message", "messageId": message, "content": params["prompt"]},
+            {"sessionUpdate": "user_message", "messageId": message, "content": params.get("prompt", [])},
             {"sessionUpdate": "state_update", "state": "running"},
             {"sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn"},
         ):

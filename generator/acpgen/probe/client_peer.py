@@ -69,7 +69,7 @@ class Client:
 
     def _choose_permission(self, body: Mapping[str, Any]) -> Any:
         options = [option for option in _get_items(body.get("options")) if is_object(option)]
-        if body.get("sessionId") in self.cancelled or not options:
+        if str(body.get("sessionId")) in self.cancelled or not options:
             return {"outcome": {"outcome": "cancelled"}}
         prefix = "allow" if self.manner == "serves" else "reject"
         fitting = [option for option in options if str(option.get("kind")).startswith(prefix)]
