@@ -666,7 +666,6 @@ def test_an_extension_may_hold_dots(tmp_path: Path, make: Make) -> None:
         ({"denied_folders": ("a/b",)}, "matches no name"),
         ({"denied_for_writing": ("a//b",)}, "matches no name"),
         ({"hard_links": "refused"}, "hard_links"),
-        ({"in_place": "always"}, "in_place"),
         ({"max_look": -1}, "limit"),
         ({"max_read": -1}, "limit"),
         ({"max_write": -1}, "limit"),
