@@ -342,6 +342,8 @@ class ClientCore(peers2.Client):
                 await self._show(session, params.update)
         elif self.workspace.is_opening and self._has_room_for(params.update):
             self._early.setdefault(params.session_id, []).append(params.update)
+        elif self.connection.is_ended:  # the codec of a v1 agent reports the end of its turns
+            return
         elif params.session_id not in self._unknown and len(self._unknown) < _MAX_UNKNOWN:
             self._unknown.add(params.session_id)
             SessionLog(params.session_id).warning("updates are dropped, since the session is not open")
