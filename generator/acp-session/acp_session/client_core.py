@@ -20,7 +20,6 @@ from acp_bindings import UNSET, DecodeError, v1, v2
 from acp_bindings.v2 import peers as peers2
 
 from acp_workspace.errors import NOT_FOUND, RequestError, make_invalid_params
-from acp_workspace.filesystem import FileEvent
 from acp_workspace.workspace import ClientWorkspace, RootSet
 from jsonrpc_bindings.peers import Folder, refuse_unserved
 
@@ -37,7 +36,6 @@ from .transcript import MAX_SIZE, Transcript
 
 if TYPE_CHECKING:
     from acp_workspace.approval import ApprovalRequest
-    from acp_workspace.terminals import TerminalEvent
 
     from .codec.relay import Calls
 
@@ -457,15 +455,9 @@ class OverridableServices(LocalServices):
             approve=core.approve if client.overrides("approve") else None,
             buffer=client.unsaved_text if client.overrides("unsaved_text") else None,
             on_change=client.on_file_change if client.overrides("on_file_change") else None,
-            audit=self._report,
+            on_event=client.on_service_event,
         )
         super().__init__(local, self._send_update, core.workspace)
-
-    async def _report(self, event: FileEvent | TerminalEvent) -> None:
-        if isinstance(event, FileEvent):
-            await self._client.on_file_event(event)
-        else:
-            await self._client.on_terminal_event(event)
 
     async def _send_update(self, session_id: str, update: dict[str, Any]) -> None:
         body = {"sessionId": session_id, "update": update}
