@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from acp_session import Agent, Client, NotAdvertised, PeerError, Turn, connect_in_memory
-from acp_workspace.filesystem import FileEvent, FilePolicy
+from acp_workspace.filesystem import FilePolicy, ServiceEvent
 from acp_workspace.versioning import GitStage
 
 
@@ -154,10 +154,10 @@ async def error_handling(root: Path) -> None:
 
 async def user_notifications(root: Path) -> None:
     """ "User Notifications": every step is told, refusals included."""
-    events: list[FileEvent] = []
+    events: list[ServiceEvent] = []
 
     class Noting(Client):
-        async def on_file_event(self, event: FileEvent) -> None:
+        async def on_service_event(self, event: ServiceEvent) -> None:
             events.append(event)
 
     async with serving(Noting(allowed_roots=[root]), root) as turn:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from acp_session import Client, spawn_agent
-from acp_workspace.filesystem import FileEvent, FilePolicy
+from acp_workspace.filesystem import FilePolicy, ServiceEvent
 
 
 class FilesClient(Client):
@@ -18,9 +18,9 @@ class FilesClient(Client):
 
     def __init__(self, allowed_roots: Sequence[str], policy: FilePolicy = FilePolicy()) -> None:  # noqa: B008 - frozen
         super().__init__(allowed_roots=allowed_roots, files=policy, terminals=None)
-        self.events: list[FileEvent] = []
+        self.events: list[ServiceEvent] = []
 
-    async def on_file_event(self, event: FileEvent) -> None:
+    async def on_service_event(self, event: ServiceEvent) -> None:
         """Keep every step of every request, refusals included."""
         self.events.append(event)
 

@@ -746,7 +746,9 @@ def test_work_that_fails_is_an_error_of_the_peer_and_the_session_lives_on(
 
 
 @pytest.mark.parametrize("state", ["idle", "working", "asking", "opening"])
-def test_an_agent_that_dies_wakes_whoever_waits(version: int, folders: tuple[str, str], state: str) -> None:
+def test_an_agent_that_dies_wakes_whoever_waits(
+    version: int, folders: tuple[str, str], state: str, caplog: pytest.LogCaptureFixture
+) -> None:
     reached: list[asyncio.Event] = []
 
     async def hang(agent: Any, session: str) -> str:
@@ -786,6 +788,7 @@ def test_an_agent_that_dies_wakes_whoever_waits(version: int, folders: tuple[str
                 await session.prompt("Hello")
 
     play(work)
+    assert "dropped" not in caplog.text  # nothing was: the agent is gone
 
 
 def test_an_answer_that_breaks_the_schema_says_where(version: int, folders: tuple[str, str]) -> None:

@@ -14,8 +14,8 @@ from acp_bindings import NotAdvertised, v1, v2
 
 from acp_session import Client, ClientSession, PeerError, PermissionRequest, PromptResult
 from acp_workspace.containment import guarantees
-from acp_workspace.filesystem import FileEvent
-from acp_workspace.terminals import TerminalEvent, TerminalPolicy
+from acp_workspace.filesystem import ServiceEvent
+from acp_workspace.terminals import TerminalPolicy
 from session.raw_agents import NO, YES, Script, connected
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
@@ -177,11 +177,8 @@ class Deciding(Client):
             await asyncio.sleep(60)
         return self.answer  # type: ignore[no-any-return]
 
-    async def on_file_event(self, event: FileEvent) -> None:
-        self.events.append(("file", event.action, event.phase))
-
-    async def on_terminal_event(self, event: TerminalEvent) -> None:
-        self.events.append(("terminal", event.action, event.phase))
+    async def on_service_event(self, event: ServiceEvent) -> None:
+        self.events.append(("file" if event.action in ("read", "write") else "terminal", event.action, event.phase))
 
 
 @pytest.mark.parametrize(

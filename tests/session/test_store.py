@@ -511,3 +511,19 @@ def test_what_another_process_has_saved_or_deleted_is_not_overwritten(tmp_path: 
         assert await ours.load("s") is None
 
     play(work)
+
+
+@enforced
+@both
+def test_a_session_of_another_platform_in_the_store_hinders_no_list(tmp_path: Path, version: int) -> None:
+    async def work() -> None:
+        store = MemoryStore()
+        await store.save(StoredSession("s1", "C:\\srv\\app", ("C:\\srv\\lib",)))
+        await store.save(StoredSession("s2", str(tmp_path)))
+        async with talking(Counting(store=store), version) as client:
+            filters: dict[str, Any]
+            for filters, expected in (({}, {"s1", "s2"}), ({"cwd": str(tmp_path)}, {"s2"})):
+                listed = (await client.request("session/list", **filters))["sessions"]
+                assert {one["sessionId"] for one in listed} == expected
+
+    play(work)

@@ -395,6 +395,18 @@ def test_a_command_that_takes_too_long_or_says_too_much_is_cut(tmp_path: Path) -
     assert long == CommandResult("890\n", 0, truncated=True)
 
 
+def test_a_command_that_was_ended_for_its_time_has_failed_though_it_says_it_has_not(tmp_path: Path) -> None:
+    found: list[CommandResult] = []
+
+    async def work(turn: Turn) -> None:
+        script = "trap 'exit 0' TERM; echo up; while :; do sleep 0.05; done"
+        found.append(await turn.run_command("sh", "-c", script, timeout=0.5))
+
+    client = talk(tmp_path, 2, work)
+    assert (found[0].exit_code, found[0].timed_out) == (0, True)
+    assert client.statuses() == ["failed"]
+
+
 def test_the_user_stops_a_command_and_the_turn_goes_on(tmp_path: Path) -> None:
     async def work(turn: Turn) -> None:
         result = await turn.run_command("sh", "-c", "echo low; sleep 60")

@@ -29,7 +29,7 @@ from msgspec.structs import force_setattr
 from acp_workspace.atomic import TEMPORARY, prepare, read_at_most, recover
 from acp_workspace.containment import AccessDenied, bind, guarantees
 from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
-from acp_workspace.filesystem import DEFAULT_LIMIT, FileEvent, FilePolicy, FileSystem
+from acp_workspace.filesystem import DEFAULT_LIMIT, FilePolicy, FileSystem, ServiceEvent
 from acp_workspace.policy import SECRETS, is_denied
 from acp_workspace.scope import parse_scope
 from acp_workspace.text import read_lines, select_lines, terminal_text
@@ -666,7 +666,6 @@ def test_an_extension_may_hold_dots(tmp_path: Path, make: Make) -> None:
         ({"denied_folders": ("a/b",)}, "matches no name"),
         ({"denied_for_writing": ("a//b",)}, "matches no name"),
         ({"hard_links": "refused"}, "hard_links"),
-        ({"in_place": "always"}, "in_place"),
         ({"max_look": -1}, "limit"),
         ({"max_read": -1}, "limit"),
         ({"max_write": -1}, "limit"),
@@ -1031,7 +1030,7 @@ def test_a_cancelled_write_has_happened_or_never_will(
 
 
 def test_the_user_is_told_of_every_step_and_never_of_contents(tmp_path: Path) -> None:
-    events: list[FileEvent] = []
+    events: list[ServiceEvent] = []
     client = Client(tmp_path, on_event=events.append)
     client.write("app/a.txt", "CONTENT")
     client.read("app/a.txt")
@@ -1045,9 +1044,9 @@ def test_the_user_is_told_of_every_step_and_never_of_contents(tmp_path: Path) ->
 
 
 def test_the_user_is_told_of_every_refusal(tmp_path: Path, make: Make) -> None:
-    events: list[FileEvent] = []
+    events: list[ServiceEvent] = []
 
-    async def told(event: FileEvent) -> None:
+    async def told(event: ServiceEvent) -> None:
         await asyncio.sleep(0)
         events.append(event)
 
@@ -1100,7 +1099,7 @@ def test_nothing_is_served_after_the_end(tmp_path: Path, make: Make) -> None:
 
 
 def test_a_hook_that_fails_is_the_programs_own_error(tmp_path: Path) -> None:
-    def broken(event: FileEvent) -> None:
+    def broken(event: ServiceEvent) -> None:
         raise ZeroDivisionError
 
     client = Client(tmp_path, on_event=broken)

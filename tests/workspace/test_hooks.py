@@ -14,7 +14,7 @@ from acp_workspace.approval import FileApprovalRequest
 from acp_workspace.backend import Access, Lines, MemoryBackend
 from acp_workspace.containment import guarantees
 from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND, REFUSED, RequestError
-from acp_workspace.filesystem import FileEvent, FilePolicy, FileSystem
+from acp_workspace.filesystem import FilePolicy, FileSystem, ServiceEvent
 from acp_workspace.scope import Scope
 from acp_workspace.workspace import ClientWorkspace, Roots
 
@@ -32,7 +32,7 @@ class Editor:
             (base / name).mkdir(exist_ok=True)
         self.workspace = ClientWorkspace([str(base / "app"), str(base / "lib")])
         self.use("app", "lib")
-        self.events: list[FileEvent] = []
+        self.events: list[ServiceEvent] = []
         self.files = FileSystem(self.workspace, policy, on_event=self.events.append, **named)
 
     def use(self, cwd: str, *additional: str) -> None:

@@ -183,13 +183,12 @@ def refused(*lists: Any) -> Check:
     """Every method that opens a session refuses each list as invalid params, and says where."""
 
     def check(base: Path) -> None:
-        agent = AgentWorkspace(flavour="posix")
+        agent = AgentWorkspace()
         for value in lists:
-            for method in (agent.bind, agent.fork):
-                with pytest.raises(RequestError) as caught:
-                    method(Raw("/w", value))
-                assert caught.value.code == INVALID_PARAMS
-                assert caught.value.data["problems"][0]["pointer"].startswith("/params/additionalDirectories")
+            with pytest.raises(RequestError) as caught:
+                agent.bind(Raw("/w", value))
+            assert caught.value.code == INVALID_PARAMS
+            assert caught.value.data["problems"][0]["pointer"].startswith("/params/additionalDirectories")
 
     return check
 
@@ -241,8 +240,7 @@ def a_client_sends_absolute_paths_only(base: Path) -> None:
 @requirement(62)
 def a_request_without_the_field_is_accepted(base: Path) -> None:
     agent = AgentWorkspace()
-    for method in (agent.bind, agent.fork):
-        assert method(new(f"{base}/app")).scope == parse_scope(f"{base}/app") == Scope(f"{base}/app")
+    assert agent.bind(new(f"{base}/app")).scope == parse_scope(f"{base}/app") == Scope(f"{base}/app")
 
 
 @requirement(
@@ -259,7 +257,7 @@ def the_working_directory_is_the_first_root(base: Path) -> None:
 
 @requirement(9, 10, 11, "acp/v2/session-list/listing-sessions/3")
 def lists_are_filtered(base: Path) -> None:
-    agent = AgentWorkspace(flavour="posix")
+    agent = AgentWorkspace()
     sessions = {
         "a": Scope("/w", ("/x", "/y")),
         "b": Scope("/w", ("/y", "/x")),
@@ -289,7 +287,7 @@ def one_rule_normalises(base: Path) -> None:
     stored = parse_scope(odd, [f"{odd}/z"], flavour="posix")
     assert stored.cwd == normalise(odd, "posix") == "/w/x/y"
     assert stored.as_listed() == [normalise(f"{odd}/z", "posix")]
-    assert matches(stored, cwd=odd, additional=[f"{odd}/z//"], flavour="posix")
+    assert matches(stored, cwd=odd, additional=[f"{odd}/z//"])
 
 
 @requirement(20, "acp/v2/session-setup/working-directory/3", "acp/v1/session-setup/working-directory/3")
@@ -314,29 +312,25 @@ def paths_in_any_root_are_in_scope(base: Path) -> None:
 def the_supplied_list_is_the_whole_list(base: Path) -> None:
     agent = AgentWorkspace()
     app, lib, outside = f"{base}/app", f"{base}/lib", f"{base}/outside"
-    for method in (agent.bind, agent.fork):
-        agent.activate("source", agent.bind(new(app, [lib])))
-        assert method(new(app, [outside, lib])).scope.additional == (outside, lib)
-        assert method(new(app, [outside])).scope.additional == (outside,)
-        assert method(new(app)).scope.additional == ()
+    agent.bind(new(app, [lib]))
+    assert agent.bind(new(app, [outside, lib])).scope.additional == (outside, lib)
+    assert agent.bind(new(app, [outside])).scope.additional == (outside,)
+    assert agent.bind(new(app)).scope.additional == ()
 
 
 @requirement(29, 30)
-def a_fork_inherits_what_is_proven_or_fails(base: Path) -> None:
+def a_fork_has_no_roots_but_those_that_it_names(base: Path) -> None:
     agent = AgentWorkspace()
-    assert code_of(agent.fork, new(f"{base}/app"), inherit=True) == INVALID_PARAMS
-    agent.activate("source", agent.bind(new(f"{base}/app", [f"{base}/lib"])))
-    assert agent.fork(new(f"{base}/app"), inherit=True).scope.additional == (f"{base}/lib",)
-    agent.invalidate("source")
-    assert code_of(agent.fork, new(f"{base}/app"), inherit=True) == INVALID_PARAMS
+    agent.bind(new(f"{base}/app", [f"{base}/lib"]))
+    fork = v2.ForkSessionRequest(session_id="source", cwd=f"{base}/app", mcp_servers=[])
+    assert agent.bind(fork).scope.additional == ()
 
 
 @requirement(31, 43)
 def no_root_is_dropped(base: Path) -> None:
     wanted = new(f"{base}/app", [f"{base}/lib", f"{base}/outside"])
     agent = AgentWorkspace(policy=lambda path: "not this one" if path.endswith("outside") else None)
-    for method in (agent.bind, agent.fork):
-        assert code_of(method, wanted) == REFUSED
+    assert code_of(agent.bind, wanted) == REFUSED
     assert code_of(AgentWorkspace(advertised=False).bind, wanted) == INVALID_PARAMS
 
 
@@ -351,8 +345,7 @@ def discovery_treats_roots_alike_and_earlier_ones_prevail(base: Path) -> None:
 def the_field_is_validated_before_anything_is_done(base: Path) -> None:
     asked: list[str] = []
     agent = AgentWorkspace(policy=asked.append)
-    for method in (agent.bind, agent.fork):
-        assert code_of(method, Raw(f"{base}/app", ["relative"])) == INVALID_PARAMS
+    assert code_of(agent.bind, Raw(f"{base}/app", ["relative"])) == INVALID_PARAMS
     assert asked == []
 
 

@@ -21,7 +21,7 @@ from acp_workspace.approval import CommandApprovalRequest
 from acp_workspace.containment import Place, Root, guarantees, reach
 from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
 from acp_workspace.scope import Scope
-from acp_workspace.terminals import TerminalEvent, TerminalPolicy, Terminals, start
+from acp_workspace.terminals import ServiceEvent, TerminalPolicy, Terminals, start
 from acp_workspace.workspace import ClientWorkspace
 from jsonrpc_bindings.supervisor import Program
 from jsonrpc_bindings.tail import Tail
@@ -41,7 +41,7 @@ class Client:
         self.base = base
         self.workspace = ClientWorkspace([str(base / "app"), str(base / "lib")])
         self.workspace.establish("s", self.workspace.prepare(f"{base}/app", [f"{base}/lib"], advertised=True))
-        self.events: list[TerminalEvent] = []
+        self.events: list[ServiceEvent] = []
         named = {"on_event": self.events.append, **named}
         self.terminals = Terminals(self.workspace, policy or TerminalPolicy(grace=0.2), **named)
 
@@ -497,7 +497,7 @@ def test_the_audit_hears_the_end_of_a_request_whose_approval_fails(tmp_path: Pat
     def approve(request: object) -> bool:
         raise ZeroDivisionError
 
-    events: list[TerminalEvent] = []
+    events: list[ServiceEvent] = []
 
     async def work(client: Client) -> None:
         with pytest.raises(ZeroDivisionError):
@@ -556,7 +556,7 @@ def test_a_session_has_a_bounded_number_of_terminals(tmp_path: Path) -> None:
 
 
 def test_every_request_is_told_refusals_included(tmp_path: Path) -> None:
-    async def work(client: Client) -> list[TerminalEvent]:
+    async def work(client: Client) -> list[ServiceEvent]:
         terminal = await client.create("true")
         await client.wait(terminal)
         await client.release(terminal)
@@ -564,7 +564,7 @@ def test_every_request_is_told_refusals_included(tmp_path: Path) -> None:
             await client.create("ls", cwd="/")
         return client.events
 
-    events: list[TerminalEvent] = run(tmp_path, work)
+    events: list[ServiceEvent] = run(tmp_path, work)
     assert [(one.action, one.phase) for one in events] == [
         *(("create", "started"), ("create", "done"), ("wait", "started"), ("wait", "done")),
         *(("release", "started"), ("release", "done"), ("create", "started"), ("create", "failed")),

@@ -14,7 +14,7 @@ import pytest
 from acp_workspace import atomic
 from acp_workspace.containment import guarantees
 from acp_workspace.errors import REFUSED, RequestError
-from acp_workspace.filesystem import FileEvent
+from acp_workspace.filesystem import ServiceEvent
 from acp_workspace.scope import parse_scope
 from acp_workspace.workers import Workers
 from acp_workspace.workspace import RootSet
@@ -174,7 +174,7 @@ def test_new_roots_are_in_force_while_the_old_files_are_looked_for(
 def test_the_user_is_told_what_became_of_a_cancelled_write(
     tmp_path: Path, make: Make, monkeypatch: pytest.MonkeyPatch, after: bool
 ) -> None:
-    events: list[FileEvent] = []
+    events: list[ServiceEvent] = []
     client = Client(tmp_path, on_event=events.append)
     path = make("app/a.txt", "old")
     target, function = ("os.replace", os.replace) if after else ("os.fsync", os.fsync)

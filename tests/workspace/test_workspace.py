@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from acp_workspace.containment import find_places, guarantees
 from acp_workspace.errors import INVALID_PARAMS, NOT_FOUND, REFUSED, RequestError
-from acp_workspace.scope import Flavour, Scope, is_absolute, matches, normalise, parse_scope, request_scope
+from acp_workspace.scope import Scope, is_absolute, matches, normalise, parse_scope, request_scope
 from acp_workspace.workspace import AgentWorkspace, ClientWorkspace, RootSet
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
@@ -30,10 +30,6 @@ def folders(base: Path, *names: str) -> list[str]:
 
 def new(cwd: str, additional: Any = UNSET) -> v1.NewSessionRequest:
     return v1.NewSessionRequest(cwd=cwd, additional_directories=additional, mcp_servers=[])
-
-
-def fork(cwd: str, additional: Any = UNSET, session_id: str = "source") -> v1.ForkSessionRequest:
-    return v1.ForkSessionRequest(session_id=session_id, cwd=cwd, additional_directories=additional)
 
 
 def error_of(work: Any, *arguments: Any, **named: Any) -> RequestError:
@@ -109,28 +105,28 @@ def test_the_resulting_roots_are_never_more_nor_in_another_order(additional: lis
 @given(st.lists(st.sampled_from(["/a", "/a/", "/b", "//b", "/c/./d", "/c/d"]), max_size=4))
 def test_one_rule_for_state_filter_and_results(additional: list[str]) -> None:
     stored = parse_scope("/w", additional, flavour="posix")
-    assert matches(stored, additional=stored.as_listed(), flavour="posix")
-    assert matches(stored, cwd="/w/./", additional=[f"{path}//" for path in stored.additional], flavour="posix")
+    assert matches(stored, additional=stored.as_listed())
+    assert matches(stored, cwd="/w/./", additional=[f"{path}//" for path in stored.additional])
     assert parse_scope("/w", stored.as_listed(), flavour="posix") == stored
 
 
 @pytest.mark.parametrize(
-    ("flavour", "path", "expected"),
+    ("path", "expected"),
     [
-        ("posix", "src/a.py", "/w/app/src/a.py"),
-        ("posix", "/other/a.py", "/other/a.py"),
-        ("posix", "../lib/a.py", "/w/app/../lib/a.py"),
+        ("src/a.py", "/w/app/src/a.py"),
+        ("/other/a.py", "/other/a.py"),
+        ("../lib/a.py", "/w/app/../lib/a.py"),
     ],
 )
-def test_relative_paths_are_meant_from_cwd_only(flavour: Flavour, path: str, expected: str) -> None:
-    assert Scope("/w/app", ("/w/lib",)).absolute(path, flavour) == expected
+def test_relative_paths_are_meant_from_cwd_only(path: str, expected: str) -> None:
+    assert Scope("/w/app", ("/w/lib",), "posix").absolute(path) == expected
 
 
 def test_relative_paths_on_windows_are_meant_from_cwd_only() -> None:
-    found = Scope("C:\\w", ("D:\\lib",))
-    assert found.absolute("src\\a.py", "windows") == "C:\\w\\src\\a.py"
+    found = Scope("C:\\w", ("D:\\lib",), "windows")
+    assert found.absolute("src\\a.py") == "C:\\w\\src\\a.py"
     for path in ("D:a.py", "\\a.py"):
-        assert error_of(found.absolute, path, "windows").code == REFUSED
+        assert error_of(found.absolute, path).code == REFUSED
 
 
 @pytest.mark.parametrize(
@@ -192,7 +188,7 @@ def test_the_filter_matches_the_ordered_list_exactly(
     version: Any, cwd: str | None, additional: Any, expected: Sequence[str]
 ) -> None:
     request = version.ListSessionsRequest(cwd=cwd, additional_directories=additional)
-    agent = AgentWorkspace(flavour="posix")
+    agent = AgentWorkspace()
     assert agent.filter_sessions(LISTED, request, LISTED.__getitem__) == expected
 
 
@@ -201,35 +197,25 @@ def test_a_malformed_filter_is_refused_even_where_there_are_no_sessions() -> Non
         cwd = None
         additional_directories = ("a",)
 
-    assert (
-        error_of(AgentWorkspace(flavour="posix").filter_sessions, [], Raw(), LISTED.__getitem__).code == INVALID_PARAMS
-    )
+    assert error_of(AgentWorkspace().filter_sessions, [], Raw(), LISTED.__getitem__).code == INVALID_PARAMS
 
 
 # --- the agent -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["bind", "fork"])
-def test_the_supplied_list_is_the_whole_list_and_omitted_means_none(tmp_path: Path, method: str) -> None:
+@pytest.mark.parametrize("name", ["New", "Load", "Resume", "Fork"])
+def test_the_supplied_list_is_the_whole_list_and_omitted_means_none(tmp_path: Path, name: str) -> None:
     app, lib, skills = folders(tmp_path, "app", "lib", "skills")
     agent = AgentWorkspace()
-    agent.activate("source", agent.bind(new(app, [lib])))
-    result = getattr(agent, method)
-    assert result(fork(app, [skills])).scope == Scope(app, (skills,))
-    assert result(fork(app, [])).scope == Scope(app)
-    assert result(fork(app)).scope == Scope(app)
-
-
-def test_a_fork_inherits_only_what_this_connection_has_set_itself(tmp_path: Path) -> None:
-    app, lib, other = folders(tmp_path, "app", "lib", "other")
-    agent = AgentWorkspace()
-    error = error_of(agent.fork, fork(app), inherit=True)
-    assert (error.code, error.data["problems"][0]["pointer"]) == (INVALID_PARAMS, "/params/additionalDirectories")
-    agent.activate("source", agent.bind(new(app, [lib])))
-    assert agent.fork(fork(other), inherit=True).scope == Scope(other, (lib,))
-    assert agent.fork(fork(app, []), inherit=True).scope == Scope(app)
-    agent.invalidate("source")
-    assert error_of(agent.fork, fork(app), inherit=True).code == INVALID_PARAMS
+    assert agent.bind(new(app, [lib])).scope == Scope(app, (lib,))
+    for more, expected in (
+        ({"additionalDirectories": [skills]}, (skills,)),
+        ({"additionalDirectories": []}, ()),
+        ({}, ()),
+    ):
+        body: dict[str, Any] = {"cwd": app, "mcpServers": [], "sessionId": "source", **more}
+        request = v2.decode_as(getattr(v2, f"{name}SessionRequest"), body)
+        assert agent.bind(request).scope == Scope(app, expected)
 
 
 def test_without_the_capability_a_list_is_refused_and_not_dropped(tmp_path: Path) -> None:

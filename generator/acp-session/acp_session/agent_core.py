@@ -42,9 +42,8 @@ PAGE_SIZE: Final = 100
 
 T = TypeVar("T")
 
-
-R = TypeVar("R", v2.LoadSessionRequest, v2.ResumeSessionRequest)
-P = TypeVar("P", v2.NewSessionRequest, v2.LoadSessionRequest, v2.ResumeSessionRequest, v2.ForkSessionRequest)
+ReopenRequest: TypeAlias = "v2.LoadSessionRequest | v2.ResumeSessionRequest"
+OpenRequest: TypeAlias = "v2.NewSessionRequest | v2.ForkSessionRequest | ReopenRequest"
 Hook: TypeAlias = "Callable[[Session], Coroutine[Any, Any, None]]"
 
 
@@ -141,7 +140,7 @@ class AgentCore(peers.Agent):
 
     async def session_new(self, params: v2.NewSessionRequest, /) -> v2.NewSessionResponse:
         """Begin a session."""
-        session = await self._begin(StoredSession("", ""), params, self._workspace.bind, self.agent.on_new_session)
+        session = await self._begin(StoredSession("", ""), params, self.agent.on_new_session)
         return v2.NewSessionResponse(session_id=session.id, **session.offer())
 
     async def session_fork(self, params: v2.ForkSessionRequest, /) -> v2.ForkSessionResponse:
@@ -149,7 +148,7 @@ class AgentCore(peers.Agent):
         source = self._find(params.session_id)
         before = await self._load(params.session_id) if source is None else source.stored
         record = await self._call(_copy(before), source)
-        session = await self._begin(record, params, self._workspace.fork, self.agent.on_fork_session)
+        session = await self._begin(record, params, self.agent.on_fork_session)
         return v2.ForkSessionResponse(session_id=session.id, **session.offer())
 
     async def session_load(self, params: v2.LoadSessionRequest, /) -> v2.LoadSessionResponse:
@@ -278,32 +277,32 @@ class AgentCore(peers.Agent):
         """See `Agent.on_extension_notification`."""
         await self.agent.on_extension_notification(self.peer, method, params)
 
-    async def _begin(self, record: StoredSession, params: P, bind: Callable[[P], RootSet], hook: Hook) -> Session:
+    async def _begin(self, record: StoredSession, params: OpenRequest, hook: Hook) -> Session:
         """Begin a new session on this connection."""
         record.user = self.peer.user
         record.id, record.updated_at = f"sess_{secrets.token_hex(8)}", datetime.now(UTC).isoformat()
         session = Session(record, self.peer, self.agent.store)
         session.end_calls()
-        await self._open_with(session, params, bind, hook)
+        await self._open_with(session, params, hook)
         self._background.start(session.finish_opening(is_new=True))
         return session
 
-    async def _reopen(self, params: R, *, is_replayed: bool) -> Session:
+    async def _reopen(self, params: ReopenRequest, *, is_replayed: bool) -> Session:
         """Open an existing session with the roots and MCP servers of a request."""
         session_id = params.session_id
         async with self.agent.lock(session_id):
             await self._close_elsewhere(session_id)
             session = self._find(session_id) or Session(await self._load(session_id), self.peer, self.agent.store)
             hook = self.agent.on_load_session if is_replayed else self.agent.on_resume_session
-            await self._open_with(session, params, self._workspace.bind, hook)
+            await self._open_with(session, params, hook)
             await session.finish_opening(is_replayed=is_replayed)
         return session
 
-    async def _open_with(self, session: Session, params: P, bind: Callable[[P], RootSet], hook: Hook) -> None:
+    async def _open_with(self, session: Session, params: OpenRequest, hook: Hook) -> None:
         """Give a session the roots and MCP servers of a request, unless the agent's hook raises."""
         servers = () if params.mcp_servers is UNSET else params.mcp_servers
         _require_types(servers, self.agent.mcp_transports, "MCP server", "/mcpServers")
-        roots = _bind_roots(bind, params)
+        roots = self._bind_roots(params)
         is_new = session.id not in self.sessions
         async with session.open(roots, servers):
             self.sessions[session.id] = session
@@ -315,6 +314,15 @@ class AgentCore(peers.Agent):
                     del self.sessions[session.id]
                 raise
         self.agent.owners[session.id] = self
+
+    def _bind_roots(self, params: OpenRequest) -> RootSet:
+        """Bind all roots of a request. Raises `RequestError` -32602 if one is refused."""
+        try:
+            return self._workspace.bind(params)
+        except RequestError as error:
+            if error.code != REFUSED:
+                raise
+            raise RequestError(INVALID_PARAMS, error.message, error.data) from None
 
     async def release_session(self, session_id: str) -> None:
         """Close a session because another connection opens it, or the client closes or deletes it."""
@@ -385,16 +393,6 @@ def _require_types(items: Sequence[Any], allowed_types: Collection[str], what: s
         type_ = item.tag if isinstance(item, Unknown) else item.type
         if type_ not in allowed_types:
             raise make_invalid_params(f"this agent takes no {what} of the type {type_!r}", f"{pointer}/{index}")
-
-
-def _bind_roots(bind: Callable[[P], RootSet], params: P) -> RootSet:
-    """Bind all roots of a request. Raises `RequestError` -32602 if one is refused."""
-    try:
-        return bind(params)
-    except RequestError as error:
-        if error.code != REFUSED:
-            raise
-        raise RequestError(INVALID_PARAMS, error.message, error.data) from None
 
 
 def _replace_option(session: Session, config_id: str, value: object) -> list[v2.SessionConfigOption]:

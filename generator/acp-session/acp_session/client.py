@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from acp_bindings import v1, v2
 
-from acp_workspace.filesystem import FileEvent, FilePolicy
-from acp_workspace.terminals import TerminalEvent, TerminalPolicy
+from acp_workspace.filesystem import FilePolicy, ServiceEvent
+from acp_workspace.terminals import TerminalPolicy
 from jsonrpc_bindings.peers import Folder, refuse_unserved
 
 from .arguments import refuse_text, refuse_unknown
@@ -101,11 +101,8 @@ class Client:
     async def on_elicitation_complete(self, elicitation_id: str) -> None:
         """Called when the user has finished on the web page of an elicitation."""
 
-    async def on_file_event(self, event: FileEvent) -> None:
-        """Called for each step of a v1 agent's file request, refusals included."""
-
-    async def on_terminal_event(self, event: TerminalEvent) -> None:
-        """Called for each step of a v1 agent's terminal request, refusals included."""
+    async def on_service_event(self, event: ServiceEvent) -> None:
+        """Called for each step of a v1 agent's request for a file or a terminal, refusals included."""
 
     async def unsaved_text(self, path: str) -> str | None:  # noqa: ARG002
         """The unsaved text of a file that is open in the editor, for a v1 agent that reads the file; `None` if there is none."""

@@ -20,7 +20,6 @@ from acp_bindings import UNSET, DecodeError, v1, v2
 from acp_bindings.v2 import peers as peers2
 
 from acp_workspace.errors import NOT_FOUND, RequestError, make_invalid_params
-from acp_workspace.filesystem import FileEvent
 from acp_workspace.workspace import ClientWorkspace, RootSet
 from jsonrpc_bindings.peers import Folder, refuse_unserved
 
@@ -37,7 +36,6 @@ from .transcript import MAX_SIZE, Transcript
 
 if TYPE_CHECKING:
     from acp_workspace.approval import ApprovalRequest
-    from acp_workspace.terminals import TerminalEvent
 
     from .codec.relay import Calls
 
@@ -342,6 +340,8 @@ class ClientCore(peers2.Client):
                 await self._show(session, params.update)
         elif self.workspace.is_opening and self._has_room_for(params.update):
             self._early.setdefault(params.session_id, []).append(params.update)
+        elif self.connection.is_ended:  # the codec of a v1 agent reports the end of its turns
+            return
         elif params.session_id not in self._unknown and len(self._unknown) < _MAX_UNKNOWN:
             self._unknown.add(params.session_id)
             SessionLog(params.session_id).warning("updates are dropped, since the session is not open")
@@ -455,15 +455,9 @@ class OverridableServices(LocalServices):
             approve=core.approve if client.overrides("approve") else None,
             buffer=client.unsaved_text if client.overrides("unsaved_text") else None,
             on_change=client.on_file_change if client.overrides("on_file_change") else None,
-            audit=self._report,
+            on_event=client.on_service_event,
         )
         super().__init__(local, self._send_update, core.workspace)
-
-    async def _report(self, event: FileEvent | TerminalEvent) -> None:
-        if isinstance(event, FileEvent):
-            await self._client.on_file_event(event)
-        else:
-            await self._client.on_terminal_event(event)
 
     async def _send_update(self, session_id: str, update: dict[str, Any]) -> None:
         body = {"sessionId": session_id, "update": update}

@@ -23,9 +23,9 @@ from acp_bindings.v1 import peers as peers1
 from acp_workspace.approval import Approve
 from acp_workspace.backend import FileBackend
 from acp_workspace.errors import RequestError, make_invalid_params
-from acp_workspace.filesystem import Buffer, FileEvent, FilePolicy, FileSystem, OnChange
+from acp_workspace.filesystem import Buffer, FilePolicy, FileSystem, OnChange, OnEvent
 from acp_workspace.scope import Scope
-from acp_workspace.terminals import Terminal, TerminalEvent, TerminalPolicy, Terminals
+from acp_workspace.terminals import Terminal, TerminalPolicy, Terminals
 from acp_workspace.workspace import RootPolicy, RootsSource
 from jsonrpc_bindings import UnsetType
 from jsonrpc_bindings.peers import refuse_unserved
@@ -52,8 +52,6 @@ NO_TERMINAL: Final = make_invalid_params("there is no such terminal, or it has e
 
 Send: TypeAlias = "Callable[[str, dict[str, Any]], Awaitable[object]]"
 """Sends a v2 update for a session."""
-Audit: TypeAlias = "Callable[[FileEvent | TerminalEvent], Awaitable[object] | object]"
-"""Called with each step of each request for files and terminals, refusals included."""
 
 
 class ClientServices:
@@ -114,7 +112,7 @@ class Local:
     approve: Approve | None = None
     buffer: Buffer | None = None
     on_change: OnChange | None = None
-    audit: Audit = lambda event: None
+    on_event: OnEvent = lambda event: None
 
 
 class LocalServices:
@@ -128,7 +126,7 @@ class LocalServices:
         self._roots = roots
         self.files: FileSystem | None = None
         self.commands: Terminals | None = None
-        hooks: dict[str, Any] = {"approve": local.approve, "on_event": local.audit}
+        hooks: dict[str, Any] = {"approve": local.approve, "on_event": local.on_event}
         if local.files is not None:
             hooks_of_files: dict[str, Any] = {"buffer": local.buffer, "on_change": local.on_change}
             self.files = FileSystem(self._roots, local.files, backend=local.backend, **hooks, **hooks_of_files)

@@ -376,7 +376,7 @@ class Turn:
         own_call = self.tool_call(shlex.join(words), kind="execute")
         async with nullcontext(tool_call) if tool_call is not None else own_call as call:
             result = await self._run(request, timeout, call)
-            if tool_call is None and (result.exit_code or result.signal is not None):
+            if tool_call is None and (result.timed_out or result.exit_code or result.signal is not None):
                 await call.update(status="failed")
             return result
 

@@ -182,12 +182,6 @@ class Target:
         """The file's name in its directory."""
         return self.parts[-1]
 
-    @property
-    def is_fixed(self) -> bool:
-        """Whether the file is writable but its directory is not, so that it cannot be replaced."""
-        may = os.W_OK | os.X_OK
-        return self.old is not None and not os.access(".", may, dir_fd=self.folder.descriptor, effective_ids=True)
-
     def replace(
         self,
         content: bytes,
@@ -220,31 +214,6 @@ class Target:
             self.is_written = True
         if durable:
             self.folder.sync_made(_sync)
-
-    def overwrite(self, content: bytes, *, durable: bool = True, check: Callable[[], None] = lambda: None) -> None:
-        """Overwrite the file in place. Only this can leave mixed content after a crash.
-
-        Space for the new content is allocated first, so a full disk changes nothing. Raises as `replace` does, and `AccessDenied` for a
-        file with other hard links, which would change too.
-        """
-        old = self.old
-        if old is None:
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.name)
-        if old.has_other_names:
-            raise AccessDenied("/".join(self.parts), "the file has other hard links, and its directory is not writable")
-        if len(content) > old.status.st_size and hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(old.descriptor, 0, len(content))
-        try:
-            check()
-            self._require_in_place()
-        except BaseException:
-            os.ftruncate(old.descriptor, old.status.st_size)
-            raise
-        os.lseek(old.descriptor, 0, os.SEEK_SET)
-        _fill(old.descriptor, content)
-        os.ftruncate(old.descriptor, len(content))
-        if durable:
-            _sync(old.descriptor)
 
     def _require_in_place(self) -> None:
         """Raise `AccessDenied` if the path no longer leads to the open directory."""

@@ -149,7 +149,7 @@ def bind(path: str) -> Root:
 def _open_real(real: str, path: str) -> int:
     """Open the directory at a real path. Raises `AccessDenied` if a link is on the path now, `OSError`."""
     try:
-        return open_from_top(_split_path(real))
+        return open_from_top(split_path(real))
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise AccessDenied(path, _CHANGED) from None
@@ -209,7 +209,7 @@ def resolve_path(path: str, climb: Callable[[str], None] = lambda real: None) ->
     Raises `OSError` (ELOOP) for more than `MOST_LINKS` links, with the last of them.
     """
     real: list[str] = []
-    waiting = [(name, True) for name in reversed(_split_path(path))]
+    waiting = [(name, True) for name in reversed(split_path(path))]
     links = 0
     while waiting:
         name, is_given = waiting.pop()
@@ -230,11 +230,12 @@ def resolve_path(path: str, climb: Callable[[str], None] = lambda real: None) ->
         if links > MOST_LINKS:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), here)
         del real[0 if target.startswith("/") else -1 :]
-        waiting += [(step, False) for step in reversed(_split_path(target))]
+        waiting += [(step, False) for step in reversed(split_path(target))]
     return "/" + "/".join(real)
 
 
-def _split_path(path: str) -> list[str]:
+def split_path(path: str) -> list[str]:
+    """The names on a path, without empty ones and `.`."""
     return [name for name in path.split("/") if name not in ("", ".")]
 
 
@@ -268,7 +269,7 @@ def find_places(roots: Sequence[Root], path: str) -> tuple[Place, ...]:
 
 
 def _with_parents(path: str) -> list[str]:
-    names = [name for name in path.split("/") if name]
+    names = split_path(path)
     return ["/" + "/".join(names[:length]) for length in range(len(names) + 1)]
 
 
@@ -286,7 +287,7 @@ def _find_beneath(roots: Sequence[Root], real: str, path: str) -> tuple[Place, .
     for root in roots:
         base = root.real.rstrip("/")
         if real == root.real or real.startswith(f"{base}/"):
-            matches.append(Place(root, tuple(part for part in real[len(base) :].split("/") if part), path))
+            matches.append(Place(root, tuple(split_path(real[len(base) :])), path))
             continue
         if chain is None:
             chain = _list_ancestors(real)
@@ -296,7 +297,7 @@ def _find_beneath(roots: Sequence[Root], real: str, path: str) -> tuple[Place, .
 
 def _list_ancestors(real: str) -> list[tuple[Identity, tuple[str, ...]]]:
     """The directories on a real path, each with the components beneath it: finds a root under another spelling of its name."""
-    parts = [part for part in real.split("/") if part]
+    parts = split_path(real)
     ancestors: list[tuple[Identity, tuple[str, ...]]] = []
     for length in range(len(parts), 0, -1):
         try:

@@ -216,10 +216,7 @@ class _Request:
             self.check()
 
         with _REPOSITORY if may_belong_to_repository(place.parts) else nullcontext():
-            if self.policy.in_place == "when-needed" and target.is_fixed:
-                target.overwrite(new, durable=self.policy.durable, check=check)
-            else:
-                target.replace(new, durable=self.policy.durable, check=check)
+            target.replace(new, durable=self.policy.durable, check=check)
 
     def _compose(self, target: Target, content: str) -> bytes:
         """Back up the old file if the policy asks for it, and return the bytes to write."""

@@ -15,7 +15,6 @@ Sources: the file-system page; the RFD on `additionalDirectories`, "Client respo
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from acp_bindings import v1
@@ -24,37 +23,16 @@ from .approval import Approve, FileApprovalRequest, require_approval
 from .backend import Access, FileBackend, Lines, cut
 from .disk import DiskBackend
 from .errors import METHOD_NOT_FOUND, RequestError, make_failure, make_invalid_params, make_refusal
-from .hooks import Phase, Steps, await_result
+from .hooks import OnChange, OnEvent, ServiceEvent, Steps, await_result
 from .policy import DEFAULT_LIMIT, FilePolicy
 from .scope import Scope, is_absolute
 from .workers import Workers
 from .workspace import Roots, RootsSource, get_session_roots
 
-__all__ = ["DEFAULT_LIMIT", "Buffer", "FileEvent", "FilePolicy", "FileSystem", "OnChange", "OnFileEvent"]
+__all__ = ["DEFAULT_LIMIT", "Buffer", "FilePolicy", "FileSystem", "OnChange", "OnEvent", "ServiceEvent"]
 
-Action: TypeAlias = Literal["read", "write"]
-
-
-@dataclass(frozen=True, slots=True)
-class FileEvent:
-    """A step of a file request, for display to the user: it starts, is done, or failed. It never includes contents.
-
-    `path` is what the agent sent, with arbitrary characters: escape it for display.
-    """
-
-    session_id: str
-    path: str
-    action: Action
-    phase: Phase
-    reason: str = ""
-
-
-OnFileEvent: TypeAlias = "Callable[[FileEvent], Awaitable[object] | object]"
-"""Called with each step of reading or writing a file."""
 Buffer: TypeAlias = "Callable[[str], Awaitable[str | None] | str | None]"
 """The unsaved text of a file that is open in the editor, by path; `None` if there is none."""
-OnChange: TypeAlias = "Callable[[str], Awaitable[object] | object]"
-"""Called with the path of a file that was written, so that an editor can reload it, or for version control."""
 
 
 class FileSystem:
@@ -74,7 +52,7 @@ class FileSystem:
         policy: FilePolicy | None = None,
         *,
         backend: FileBackend | None = None,
-        on_event: OnFileEvent = lambda event: None,
+        on_event: OnEvent = lambda event: None,
         approve: Approve | None = None,
         buffer: Buffer | None = None,
         on_change: OnChange | None = None,
@@ -129,7 +107,7 @@ class FileSystem:
         the file. A file larger than `max_read` is read only up to the requested lines. Raises `RequestError`.
         """
         requested = Lines(line, limit)
-        async with self._begin_steps(session_id, path, "read") as steps:
+        async with Steps(self._on_event, session_id, path, "read") as steps:
             access = self._access(session_id, path, "read", steps)
             unsaved = await self._get_unsaved_text(access, path)
             if unsaved is None:
@@ -143,7 +121,7 @@ class FileSystem:
         If the call is cancelled, the file is either unchanged or already replaced when the cancellation arrives; nothing happens later.
         Raises `RequestError`.
         """
-        async with self._begin_steps(session_id, path, "write") as steps:
+        async with Steps(self._on_event, session_id, path, "write", self._on_change) as steps:
             access = self._access(session_id, path, "write", steps)
             _require_writable_text(path, content, self.policy)
             approved: str | None = None
@@ -153,7 +131,7 @@ class FileSystem:
                 access.check()
             return await self.backend.write(access, path, content, approved=approved)
 
-    def _get_roots(self, session_id: str, action: Action) -> Roots:
+    def _get_roots(self, session_id: str, action: Literal["read", "write"]) -> Roots:
         is_allowed = self.policy.read if action == "read" else self.policy.write
         if not is_allowed or not self.backend.is_usable:
             method = f"fs/{action}_text_file"
@@ -170,19 +148,7 @@ class FileSystem:
                 return content
         return None
 
-    def _begin_steps(self, session_id: str, path: str, action: Action) -> Steps:
-        async def report(phase: Phase, reason: str) -> None:
-            try:
-                if phase == "done" and steps.changed and self._on_change is not None:
-                    for name in dict.fromkeys((path, *steps.changed)):
-                        await await_result(self._on_change(name))
-            finally:
-                await await_result(self._on_event(FileEvent(session_id, path, action, phase, reason)))
-
-        steps = Steps(report)
-        return steps
-
-    def _access(self, session_id: str, path: str, action: Action, steps: Steps) -> Access:
+    def _access(self, session_id: str, path: str, action: Literal["read", "write"], steps: Steps) -> Access:
         roots = self._get_roots(session_id, action)
         _require_absolute(path, roots)
         return Access(roots, lambda: self._require_current(session_id, path, roots), steps.changed.append)

@@ -18,7 +18,7 @@ from functools import cache
 from typing import Final, Literal
 
 from .atomic import TEMPORARY
-from .containment import Place
+from .containment import Place, split_path
 
 DEFAULT_LIMIT: Final = 10 * 1024 * 1024
 """The limit of the file-system page, 10 MiB."""
@@ -103,15 +103,12 @@ class FilePolicy:
     keep_form: bool = True
     backups: str | None = None
     durable: bool = True
-    in_place: Literal["never", "when-needed"] = "never"
 
     def __post_init__(self) -> None:
         if min(self.max_read, self.max_write, self.max_look) < 0:
             raise ValueError("a limit is a number of bytes, 0 or more")
         if self.hard_links not in ("refuse", "read"):
             raise ValueError("'hard_links' is 'refuse' or 'read'")
-        if self.in_place not in ("never", "when-needed"):
-            raise ValueError("'in_place' is 'never' or 'when-needed'")
         for patterns in (self.denied, self.denied_folders, self.denied_for_writing):
             if isinstance(patterns, str):
                 raise ValueError(f"wildcards are a tuple: ({patterns!r},)")
@@ -159,16 +156,12 @@ class FilePolicy:
 
 def _list_requested_names(place: Place) -> tuple[str, ...]:
     """The names of the requested path below its root: a link may have a denied name itself."""
-    names = _split_path(place.path)
-    prefix_lengths = (_count_shared(names, _split_path(declared)) for declared in (place.root.path, place.root.real))
-    return names[max(prefix_lengths) :] or names[-1:]
+    names = split_path(place.path)
+    prefix_lengths = (_count_shared(names, split_path(declared)) for declared in (place.root.path, place.root.real))
+    return tuple(names[max(prefix_lengths) :] or names[-1:])
 
 
-def _split_path(path: str) -> tuple[str, ...]:
-    return tuple(name for name in path.split("/") if name not in ("", "."))
-
-
-def _count_shared(names: tuple[str, ...], others: tuple[str, ...]) -> int:
+def _count_shared(names: Sequence[str], others: Sequence[str]) -> int:
     return next(
         (i for i, (a, b) in enumerate(zip(names, others, strict=False)) if a != b), min(len(names), len(others))
     )

@@ -46,7 +46,7 @@ class LifecycleRequest(Protocol):
 
 
 class SessionRequest(LifecycleRequest, Protocol):
-    """Params of a lifecycle request that names a session (load, resume or fork), or a `SessionInfo`."""
+    """A `SessionInfo`, or the params of a lifecycle request that names a session."""
 
     @property
     def session_id(self) -> str:
@@ -121,18 +121,17 @@ class Scope:
         """
         return (self.cwd, *self.additional)
 
-    def absolute(self, path: str, flavour: Flavour | None = None) -> str:
+    def absolute(self, path: str) -> str:
         """Make a path absolute: a relative path is resolved against `cwd` and no other root (RFD, "Semantics").
 
-        >>> Scope("/srv/app", ("/srv/lib",)).absolute("src/main.py", "posix")
+        >>> Scope("/srv/app", ("/srv/lib",), "posix").absolute("src/main.py")
         '/srv/app/src/main.py'
         """
-        flavour = flavour or self.flavour
-        if is_absolute(path, flavour):
+        if is_absolute(path, self.flavour):
             return path
-        if flavour == "windows" and (ntpath.splitdrive(path)[0] or path[:1] in ("\\", "/")):
+        if self.flavour == "windows" and (ntpath.splitdrive(path)[0] or path[:1] in ("\\", "/")):
             raise make_refusal(path, "a path relative to a drive means no certain directory")
-        separator = _SEPARATORS[flavour]
+        separator = _SEPARATORS[self.flavour]
         return f"{self.cwd.rstrip(separator)}{separator}{path}"
 
     def as_listed(self) -> list[str]:
@@ -185,22 +184,25 @@ def parse_scope(cwd: object, additional: object = UNSET, *, flavour: Flavour | N
     flavour = flavour or (isinstance(cwd, str) and find_flavour(cwd)) or NATIVE
     _require_well_formed(cwd, additional, flavour)
     first = normalise(cast("str", cwd), flavour)
-    rest = [normalise(path, flavour) for path in list_entries(additional)]
-    return Scope(first, tuple(path for path in dict.fromkeys(rest) if path != first), flavour)
+    return Scope(first, _list_others(first, additional, flavour), flavour)
 
 
-def request_scope(request: LifecycleRequest, *, flavour: Flavour | None = NATIVE) -> Scope:
+def _list_others(cwd: str, additional: object, flavour: Flavour) -> tuple[str, ...]:
+    """The normalized entries of an optional list, without duplicates and `cwd`."""
+    paths = dict.fromkeys(normalise(path, flavour) for path in list_entries(additional))
+    return tuple(path for path in paths if path != cwd)
+
+
+def request_scope(request: LifecycleRequest) -> Scope:
     """The root set of a lifecycle request; see `parse_scope`. Earlier roots of the session are ignored."""
-    return parse_scope(request.cwd, request.additional_directories, flavour=flavour)
+    return parse_scope(request.cwd, request.additional_directories)
 
 
-def matches(
-    scope: Scope, *, cwd: str | None = None, additional: object = UNSET, flavour: Flavour | None = None
-) -> bool:
-    """Whether a session passes the filter of `session/list`; if both filters are set, both must match (RFD, "Schema changes").
+def matches(scope: Scope, *, cwd: str | None = None, additional: object = UNSET) -> bool:
+    """Whether a session passes a well-formed filter of `session/list`; if both filters are set, both must match (RFD, "Schema changes").
 
     The lists must be equal, including order, after normalization and removal of duplicates and `cwd`. `[]` selects only sessions without
-    additional roots, an omitted list selects all. Raises `RequestError` -32602 for a malformed filter.
+    additional roots, an omitted list selects all. A path of another platform is in no session.
 
     >>> found = Scope("/srv/app", ("/srv/lib", "/srv/skills"))
     >>> matches(found, additional=["/srv/lib/", "/srv/skills", "/srv/lib"]), matches(found, additional=["/srv/skills", "/srv/lib"])
@@ -208,20 +210,15 @@ def matches(
     >>> matches(found, additional=[]), matches(Scope("/srv/app"), additional=[]), matches(found, cwd="/srv/app")
     (False, True, True)
     """
-    flavour = flavour or scope.flavour
-    require_filter(cwd, additional, flavour)
-    session_scope = parse_scope(scope.cwd, scope.additional, flavour=flavour)
-    if cwd is not None and normalise(cwd, flavour) != session_scope.cwd:
+    own, flavour = normalise(scope.cwd, scope.flavour), scope.flavour
+    if cwd is not None and normalise(cwd, flavour) != own:
         return False
-    return (
-        additional is UNSET
-        or parse_scope(session_scope.cwd, additional, flavour=flavour).additional == session_scope.additional
-    )
+    return additional is UNSET or _list_others(own, additional, flavour) == _list_others(own, scope.additional, flavour)
 
 
-def require_filter(cwd: str | None, additional: object, flavour: Flavour = NATIVE) -> None:
+def require_filter(cwd: str | None, additional: object) -> None:
     """Raise `RequestError` -32602 for a malformed filter of `session/list`."""
-    _require_well_formed(UNSET if cwd is None else cwd, additional, flavour)
+    _require_well_formed(UNSET if cwd is None else cwd, additional, NATIVE)
 
 
 def _require_well_formed(cwd: object, additional: object, flavour: Flavour) -> None:

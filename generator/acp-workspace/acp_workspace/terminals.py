@@ -22,10 +22,10 @@ import os
 import secrets
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from acp_bindings import UNSET, v1
 
@@ -44,18 +44,16 @@ from .errors import (
     make_invalid_params,
     make_refusal,
 )
-from .hooks import Phase, Steps, await_result
+from .hooks import Action, OnEvent, ServiceEvent, Steps
 from .mechanism import Held
 from .workers import Busy, Workers
 from .workspace import Roots, RootSet, RootsSource, get_session_roots
 
-__all__ = ["OnOutput", "OnTerminalEvent", "Terminal", "TerminalEvent", "TerminalPolicy", "Terminals"]
+__all__ = ["OnEvent", "OnOutput", "ServiceEvent", "Terminal", "TerminalPolicy", "Terminals"]
 
 _CHUNK: Final = 65536
 _DRAINED: Final = 1 << 20
 """The maximum bytes that are read at once when a command has ended: more than a pipe holds."""
-
-Action: TypeAlias = Literal["create", "output", "wait", "kill", "release"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,22 +79,6 @@ class TerminalPolicy:
             raise ValueError("a bound is 0 or more")
 
 
-@dataclass(frozen=True, slots=True)
-class TerminalEvent:
-    """A step of a terminal request, for display to the user: it starts, is done, or failed.
-
-    `subject` is the command, or the terminal's id as the agent sent it: escape it for display.
-    """
-
-    session_id: str
-    subject: str
-    action: Action
-    phase: Phase
-    reason: str = ""
-
-
-OnTerminalEvent: TypeAlias = "Callable[[TerminalEvent], Awaitable[object] | object]"
-"""Called with each step of a terminal request."""
 OnOutput: TypeAlias = "Callable[[str, str, str], object]"
 """Called with session id, terminal id and text of each chunk of output, in the event loop."""
 
@@ -222,7 +204,7 @@ class Terminals:
         policy: TerminalPolicy | None = None,
         *,
         approve: Approve | None = None,
-        on_event: OnTerminalEvent = lambda event: None,
+        on_event: OnEvent = lambda event: None,
         on_output: OnOutput = lambda session_id, terminal_id, text: None,
         workers: Workers | None = None,
     ) -> None:
@@ -251,7 +233,7 @@ class Terminals:
         output_limit: int | None = None,
     ) -> Terminal:
         """Start a command in a directory of the session's roots, by default the first root. Raises `RequestError`."""
-        async with self._begin_steps(session_id, command, "create"):
+        async with Steps(self._on_event, session_id, command, "create"):
             self._require_offered("create")
             return await self._start(session_id, command, arguments, env or {}, cwd, output_limit)
 
@@ -416,18 +398,12 @@ class Terminals:
 
     @asynccontextmanager
     async def _find_terminal(self, params: _TerminalRequest, action: Action) -> AsyncGenerator[Terminal]:
-        async with self._begin_steps(params.session_id, params.terminal_id, action):
+        async with Steps(self._on_event, params.session_id, params.terminal_id, action):
             self._require_offered(action)
             terminal = self.find(params.session_id, params.terminal_id)
             if terminal is None:
                 raise RequestError(NOT_FOUND, "there is no such terminal", {"terminalId": params.terminal_id})
             yield terminal
-
-    def _begin_steps(self, session_id: str, subject: str, action: Action) -> Steps:
-        async def report(phase: Phase, reason: str) -> None:
-            await await_result(self._on_event(TerminalEvent(session_id, subject, action, phase, reason)))
-
-        return Steps(report)
 
     def _require_offered(self, action: Action) -> None:
         if not self.is_offered:

@@ -22,8 +22,6 @@ from acp_bindings import UNSET
 from .containment import AccessDenied, Root, bind, contains, is_within, open_file, reach
 from .errors import NOT_FOUND, REFUSED, RequestError, make_invalid_params, make_refusal
 from .scope import (
-    NATIVE,
-    Flavour,
     LifecycleRequest,
     Scope,
     SessionRequest,
@@ -207,73 +205,34 @@ def _make_root_refusal(path: str, entry: str, reason: str) -> RequestError:
 # --- the agent of a connection ---------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
 class AgentWorkspace:
     """The rules for the agent of one connection: the roots that result from a lifecycle request (RFD, "Request-specific behavior").
 
-    Call `bind` or `fork` before anything is created: it validates and binds, and raises or returns all requested roots, never fewer.
-    Then do the work and call `activate` with the session's id. `advertised` says whether the agent advertises `additionalDirectories`,
-    `policy` decides about each root.
+    `advertised` says whether the agent advertises `additionalDirectories`, `policy` decides about each root.
     """
 
-    def __init__(
-        self, *, advertised: bool = True, policy: RootPolicy = lambda path: None, flavour: Flavour = NATIVE
-    ) -> None:
-        self.advertised = advertised
-        self.policy = policy
-        self.flavour: Flavour = flavour
-        self._proven: dict[str, Scope] = {}
+    advertised: bool = True
+    policy: RootPolicy = lambda path: None
 
     def bind(self, request: LifecycleRequest) -> RootSet:
-        """Bind the roots for `session/new`, `session/load` and `session/resume`.
+        """Bind the roots for `session/new`, `session/load`, `session/resume` and `session/fork`: all requested roots, never fewer.
 
-        The list of the request replaces any stored list; an omitted one is empty. Raises `RequestError`.
+        The list of the request is the whole list: it replaces any stored one, a fork inherits none, and an omitted list is empty. Call
+        this before anything is created. Raises `RequestError`.
         """
-        return RootSet.bind(self._read_requested_scope(request), self.policy)
-
-    def fork(self, request: SessionRequest, *, inherit: bool = False) -> RootSet:
-        """Bind the roots for `session/fork`: those of the request's list; an omitted one is empty.
-
-        With `inherit`, for an agent whose forks keep the source's roots, an omitted list takes these over, but only if this connection
-        has set them itself (`activate`) and they have not changed since. Otherwise raises `RequestError` -32602, which asks for the
-        list.
-        """
-        scope = self._read_requested_scope(request)
-        if not inherit or request.additional_directories is not UNSET:
-            return RootSet.bind(scope, self.policy)
-        proven = self._proven.get(request.session_id)
-        if proven is None:
-            message = (
-                "additionalDirectories must be given: the roots of the source session are not known to this connection"
-            )
-            raise make_invalid_params(message, "/additionalDirectories")
-        return RootSet.bind(parse_scope(scope.cwd, proven.additional, flavour=self.flavour), self.policy)
-
-    def activate(self, session_id: str, roots: RootSet) -> None:
-        """Record that this connection has given a session these roots."""
-        self._proven[session_id] = roots.scope
-
-    def invalidate(self, session_id: str) -> None:
-        """Record that a session was closed, or got its roots from another connection: the recorded roots are no longer valid."""
-        self._proven.pop(session_id, None)
-
-    def filter_sessions(
-        self, sessions: Iterable[T], request: LifecycleRequest, scope_of: Callable[[T], Scope]
-    ) -> list[T]:
-        """The sessions that pass the filters of `session/list`, in order; see `matches`. Raises `RequestError` -32602."""
-        additional = request.additional_directories
-        require_filter(request.cwd, additional, self.flavour)
-        return [
-            one
-            for one in sessions
-            if matches(scope_of(one), cwd=request.cwd, additional=additional, flavour=self.flavour)
-        ]
-
-    def _read_requested_scope(self, request: LifecycleRequest) -> Scope:
-        scope = request_scope(request, flavour=self.flavour)
+        scope = request_scope(request)
         if not self.advertised and list_entries(request.additional_directories):
             message = "this agent does not support additionalDirectories, and roots are never dropped silently"
             raise make_invalid_params(message, "/additionalDirectories")
-        return scope
+        return RootSet.bind(scope, self.policy)
+
+    @staticmethod
+    def filter_sessions(sessions: Iterable[T], request: LifecycleRequest, scope_of: Callable[[T], Scope]) -> list[T]:
+        """The sessions that pass the filters of `session/list`, in order; see `matches`. Raises `RequestError` -32602."""
+        cwd, additional = request.cwd, request.additional_directories
+        require_filter(cwd, additional)
+        return [one for one in sessions if matches(scope_of(one), cwd=cwd, additional=additional)]
 
 
 # --- the client of a connection --------------------------------------------------------------------------------------
@@ -288,7 +247,7 @@ class ClientWorkspace:
     def __init__(self, allowed_roots: Iterable[str] = ()) -> None:
         self._allowed: list[Root] = []
         self._sessions: dict[str, RootSet] = {}
-        self._read_requested_scope: dict[str, RootSet] = {}
+        self._reopened: dict[str, RootSet] = {}
         self._openings: set[asyncio.Future[None]] = set()
         self._established: set[str] = set()
         self._has_ended = False
@@ -330,12 +289,12 @@ class ClientWorkspace:
         if session_id is None:
             self._openings.add(opening)
         else:
-            self._read_requested_scope[session_id] = roots
+            self._reopened[session_id] = roots
         try:
             yield
         finally:
-            if session_id is not None and self._read_requested_scope.get(session_id) is roots:
-                del self._read_requested_scope[session_id]
+            if session_id is not None and self._reopened.get(session_id) is roots:
+                del self._reopened[session_id]
             if not any(root_set is roots for root_set in self._sessions.values()):
                 roots.close()
             self._openings.discard(opening)
@@ -397,9 +356,7 @@ class ClientWorkspace:
 
         Raises `RequestError` -32602 for a session without roots.
         """
-        return self._read_requested_scope.get(session_id) or cast(
-            "RootSet", get_session_roots(self._sessions, session_id)
-        )
+        return self._reopened.get(session_id) or cast("RootSet", get_session_roots(self._sessions, session_id))
 
     def _bound(self, scope: Scope) -> RootSet:
         roots = RootSet.bind(scope)

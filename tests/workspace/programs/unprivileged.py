@@ -84,29 +84,6 @@ async def main(base: Path) -> None:
     if (app / "group.txt").stat().st_uid == 0:
         await files.write_text_file(v1.WriteTextFileRequest(session_id="s", path=str(app / "group.txt"), content="new"))
         assert (app / "group.txt").stat().st_mode & 0o777 == 0o664
-    # A file in a directory that may not be written is overwritten where the policy says so, and only there.
-    (app / "folder" / "a.txt").write_text("old content")
-    overwriting = FileSystem(roots, FilePolicy(in_place="when-needed", backups=str(app / "folder" / "none")))
-    writing = v1.WriteTextFileRequest(session_id="s", path=str(app / "folder" / "a.txt"), content="new")
-    try:
-        await overwriting.write_text_file(writing)
-    except RequestError:
-        assert (app / "folder" / "a.txt").read_text() == "old content"  # no backup, no write
-    else:
-        raise AssertionError("written without a backup")
-    overwriting = FileSystem(roots, FilePolicy(in_place="when-needed"))
-    number = (app / "folder" / "a.txt").stat().st_ino
-    await overwriting.write_text_file(writing)
-    assert (app / "folder" / "a.txt").read_text() == "new"
-    assert (app / "folder" / "a.txt").stat().st_ino == number
-    await overwriting.write_text_file(writing.__replace__(content="longer than it was"))
-    assert (app / "folder" / "a.txt").read_text() == "longer than it was"
-    files = overwriting
-    await refused("folder/b.txt", write=True)
-    await refused("read-only.txt", write=True)
-    os.link(app / "folder" / "a.txt", app / "second-name.txt")
-    await refused("folder/a.txt", write=True)
-    assert (app / "second-name.txt").read_text() == "longer than it was"
     left = [name for _, _, names in os.walk(base) for name in names if name.startswith(".acp-session-")]
     assert not left, left
     (app / "folder").chmod(0o755)

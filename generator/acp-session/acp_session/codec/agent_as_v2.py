@@ -28,7 +28,7 @@ from acp_session.services import SERVICE_METHODS, Local, LocalServices
 from acp_workspace.approval import ApprovalRequest, Approve
 from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, UNSUPPORTED_VERSION, make_invalid_params, make_refusal
 from acp_workspace.hooks import await_result
-from acp_workspace.scope import matches, parse_scope
+from acp_workspace.scope import matches, parse_scope, require_filter
 from acp_workspace.workspace import ClientWorkspace, RootSet
 from jsonrpc_bindings.peers import Side
 
@@ -232,12 +232,14 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         """List the sessions; those of this connection if the agent cannot list."""
         if self.offers("list"):
             return await self._pass(body, place)
+        filters = {"cwd": body.get("cwd"), "additional": body.get("additionalDirectories", UNSET)}
+        require_filter(**filters)
         place.lose("the agent cannot list sessions; these are the sessions of this connection", kind="changed")
         scopes = [(one.id, parse_scope(one.cwd, one.additional)) for one in self.sessions.values() if one.cwd]
         infos = [
             {"sessionId": session_id, "cwd": scope.cwd, "additionalDirectories": list(scope.additional)}
             for session_id, scope in scopes
-            if matches(scope, cwd=body.get("cwd"), additional=body.get("additionalDirectories", UNSET))
+            if matches(scope, **filters)
         ]
         return {"sessions": infos}
 
