@@ -1144,6 +1144,28 @@ def test_a_tuple_of_one_type_is_compared_as_the_array_that_it_is() -> None:
     assert found["limit-loosened"] == "May now contain at least 1 item (previously exactly 1 item)."
 
 
+def test_an_entry_at_the_end_of_a_tuple_is_one_finding() -> None:
+    def listing(*entries: str) -> Schema:
+        array = {"type": "array", "prefixItems": [{"type": each} for each in entries], "items": False}
+        return protocol({"GoRequest": {"type": "object", "properties": {"keys": array}}})
+
+    report = compared(listing("string"), listing("string", "integer"))
+    assert [each.rule for each in report.findings] == ["limit-loosened"]
+    report = compared(listing("string", "string"), listing("integer", "string", "string"))
+    assert {each.rule for each in report.findings} == {"type-widened", "limit-loosened", "limit-tightened"}
+
+
+def test_a_limit_is_told_without_a_fraction_that_it_does_not_have() -> None:
+    def limited(minimum: float) -> Schema:
+        schema = {"type": "integer", "minimum": minimum}
+        return protocol({"GoRequest": {"type": "object", "properties": {"size": schema}}})
+
+    report = compared(limited(0.0), limited(1))
+    assert [each.message for each in report.findings] == [
+        "Must be an integer of at least 1 (previously an integer of at least 0)."
+    ]
+
+
 def test_a_keyword_that_is_not_compared_leaves_no_doubt_where_only_a_compared_definition_differs() -> None:
     def mapping(**more: Schema) -> Schema:
         part = {"type": "object", "properties": {"size": {"type": "integer"}, **more}, "additionalProperties": False}
