@@ -1212,3 +1212,34 @@ def test_a_root_that_is_written_differently_is_called_the_root_and_what_is_not_c
     assert messages == ["The root schema is written differently, in a way that no message can show."]
     report = compared(document(5), document(5, default={}))
     assert [each.rule for each in report.findings] == ["not-compared"]
+
+
+def test_what_no_rule_explains_is_told_at_the_definition_that_has_it() -> None:
+    text, size = ({"type": "object", "additionalProperties": {"type": each}} for each in ("string", "integer"))
+    either = {"type": "object", "additionalProperties": {"type": ["string", "integer"]}}
+
+    def listing(part: Schema) -> Schema:
+        whole = {"type": "object", "properties": {"parts": {"$ref": "#/$defs/Parts"}}}
+        return protocol({"GoRequest": whole, "Parts": part})
+
+    report = compared(listing({"anyOf": [text, size]}), listing(either))
+    assert [(each.rule, each.severity, each.location) for each in report.findings] == [
+        ("limit-loosened", "breaking", "params.parts")
+    ]
+    assert [each.new.pointer for each in report.findings if each.new] == ["/$defs/Parts"]
+
+
+def test_a_whole_file_that_is_written_differently_is_no_definition(tmp_path: Path) -> None:
+    for side, more in (("old", {}), ("new", {"minProperties": 0})):
+        folder = tmp_path / side
+        folder.mkdir()
+        whole = {"type": "object", "properties": {"part": {"$ref": "part.json#/$defs/Part"}}, **more}
+        part = {"type": "object", "$defs": {"Part": {"type": "string"}}}
+        for name, schema in (("whole.json", whole), ("part.json", part)):
+            (folder / name).write_text(
+                json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
+            )
+    report = compare(load(tmp_path / "old"), load(tmp_path / "new"))
+    assert [each.message for each in report.findings] == [
+        "The file 'whole.json' is written differently, in a way that no message can show."
+    ]
