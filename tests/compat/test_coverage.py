@@ -1144,6 +1144,28 @@ def test_a_tuple_of_one_type_is_compared_as_the_array_that_it_is() -> None:
     assert found["limit-loosened"] == "May now contain at least 1 item (previously exactly 1 item)."
 
 
+def test_an_entry_at_the_end_of_a_tuple_is_one_finding() -> None:
+    def listing(*entries: str) -> Schema:
+        array = {"type": "array", "prefixItems": [{"type": each} for each in entries], "items": False}
+        return protocol({"GoRequest": {"type": "object", "properties": {"keys": array}}})
+
+    report = compared(listing("string"), listing("string", "integer"))
+    assert [each.rule for each in report.findings] == ["limit-loosened"]
+    report = compared(listing("string", "string"), listing("integer", "string", "string"))
+    assert {each.rule for each in report.findings} == {"type-widened", "limit-loosened", "limit-tightened"}
+
+
+def test_a_limit_is_told_without_a_fraction_that_it_does_not_have() -> None:
+    def limited(minimum: float) -> Schema:
+        schema = {"type": "integer", "minimum": minimum}
+        return protocol({"GoRequest": {"type": "object", "properties": {"size": schema}}})
+
+    report = compared(limited(0.0), limited(1))
+    assert [each.message for each in report.findings] == [
+        "Must be an integer of at least 1 (previously an integer of at least 0)."
+    ]
+
+
 def test_a_keyword_that_is_not_compared_leaves_no_doubt_where_only_a_compared_definition_differs() -> None:
     def mapping(**more: Schema) -> Schema:
         part = {"type": "object", "properties": {"size": {"type": "integer"}, **more}, "additionalProperties": False}
@@ -1190,3 +1212,34 @@ def test_a_root_that_is_written_differently_is_called_the_root_and_what_is_not_c
     assert messages == ["The root schema is written differently, in a way that no message can show."]
     report = compared(document(5), document(5, default={}))
     assert [each.rule for each in report.findings] == ["not-compared"]
+
+
+def test_what_no_rule_explains_is_told_at_the_definition_that_has_it() -> None:
+    text, size = ({"type": "object", "additionalProperties": {"type": each}} for each in ("string", "integer"))
+    either = {"type": "object", "additionalProperties": {"type": ["string", "integer"]}}
+
+    def listing(part: Schema) -> Schema:
+        whole = {"type": "object", "properties": {"parts": {"$ref": "#/$defs/Parts"}}}
+        return protocol({"GoRequest": whole, "Parts": part})
+
+    report = compared(listing({"anyOf": [text, size]}), listing(either))
+    assert [(each.rule, each.severity, each.location) for each in report.findings] == [
+        ("limit-loosened", "breaking", "params.parts")
+    ]
+    assert [each.new.pointer for each in report.findings if each.new] == ["/$defs/Parts"]
+
+
+def test_a_whole_file_that_is_written_differently_is_no_definition(tmp_path: Path) -> None:
+    for side, more in (("old", {}), ("new", {"minProperties": 0})):
+        folder = tmp_path / side
+        folder.mkdir()
+        whole = {"type": "object", "properties": {"part": {"$ref": "part.json#/$defs/Part"}}, **more}
+        part = {"type": "object", "$defs": {"Part": {"type": "string"}}}
+        for name, schema in (("whole.json", whole), ("part.json", part)):
+            (folder / name).write_text(
+                json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
+            )
+    report = compare(load(tmp_path / "old"), load(tmp_path / "new"))
+    assert [each.message for each in report.findings] == [
+        "The file 'whole.json' is written differently, in a way that no message can show."
+    ]

@@ -347,7 +347,8 @@ def _join_names(names: tuple[str, ...]) -> str:
 def _describe_structure(change: Change) -> str:
     names = _join_names(change.new or ())
     difference = "is written differently" if change.old_at and change.new_at else "is only in one revision"
-    subject = f"The definition {change.name!r}" if change.name else "The root schema"
+    noun = "file" if (change.new_at or change.old_at).endswith(f"{change.name}#") else "definition"
+    subject = f"The {noun} {change.name!r}" if change.name else "The root schema"
     return _STRUCTURE[change.detail].format(subject=subject, name=change.name, written=difference, listed=names)
 
 

@@ -127,9 +127,14 @@ def _read_own(notes: Notes, node: Node) -> ir.Type:
 def _number(notes: Notes, node: Node, *, is_integer: bool) -> ir.Number:
     handled = {"type", *OF_NUMBERS.values(), *(["x-integer"] if is_integer else [])}
     notes.leave(node, handled, frozenset({"number"}))
-    bounds = {name: node.says.get(keyword) for name, keyword in OF_NUMBERS.items()}
+    bounds = {name: _shorten(node.says.get(keyword)) for name, keyword in OF_NUMBERS.items()}
     is_written = is_integer and "x-integer" in node.says
     return ir.Number(integer=is_integer, format=node.says.get("format"), without_fraction=is_written, **bounds)
+
+
+def _shorten(limit: float | None) -> float | None:
+    """A limit such as 0.0 as 0; unchanged if its text has an exponent or a fraction."""
+    return int(limit) if isinstance(limit, float) and repr(limit).endswith(".0") else limit
 
 
 def _lower_string(notes: Notes, node: Node) -> ir.String:

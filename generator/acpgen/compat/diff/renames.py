@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from difflib import SequenceMatcher
@@ -61,16 +62,19 @@ def find_likely_renames(removed_members: Mapping[str, object], added_members: Ma
     similar candidates none is taken.
     """
     scored = [
-        (measure_likeness(old, new), old, new)
+        (score, old, new)
         for old, content in removed_members.items()
         for new, other_content in added_members.items()
-        if content == other_content
+        if content == other_content and (score := measure_likeness(old, new)) >= ALIKE
     ]
+    olds, news = Counter((score, old) for score, old, _ in scored), Counter((score, new) for score, _, new in scored)
     renames: dict[str, str] = {}
+    targets: set[str] = set()
     for score, old, new in sorted(scored, key=lambda each: (-each[0], each[1:])):
-        rivals = [one for one in scored if one[0] == score and (one[1] == old) != (one[2] == new)]
-        if score >= ALIKE and old not in renames and new not in renames.values() and not rivals:
+        is_single = olds[score, old] == news[score, new] == 1
+        if is_single and old not in renames and new not in targets:
             renames[old] = new
+            targets.add(new)
     return renames
 
 

@@ -56,8 +56,7 @@ def _diff_alternative(work: Comparison, old: Alternative, new: Alternative, step
         case Objects(), Objects():
             records.diff_records(work, old, new)
         case ir.Array(), ir.Array():
-            items = _find_shared_entries(old.items, new.items) if _is_by_position(work) else (old.items, new.items)
-            work.add_child(Step("item", old=old, new=new), *items)
+            work.add_child(Step("item", old=old, new=new), old.items, new.items)
             work.note(*scalars.join_changes(scalars.diff_array_limits(old, new, work.at())))
         case ir.Tuple(), ir.Tuple() if len(old.first) == len(new.first):
             entries = zip((*old.first, old.rest), (*new.first, new.rest), strict=True)
@@ -68,34 +67,6 @@ def _diff_alternative(work: Comparison, old: Alternative, new: Alternative, step
                 work.note(Change("undecided", detail=DOUBT, **work.at()))
         case _:
             work.note(Change("undecided", detail=DOUBT, **work.at()))
-
-
-def _is_by_position(work: Comparison) -> bool:
-    """Whether the entries of a list are typed by position, so that its item type only says what any of them may be."""
-    sides = (work.before, work.old), (work.after, work.new)
-    return any(
-        place.endswith("/prefixItems")
-        for side, shape in sides
-        for name in shape.names
-        if not isinstance(definition := side.definitions[name], ir.TaggedUnion | ir.Enum)
-        for place in definition.unenforced
-    )
-
-
-def _find_shared_entries(old: ir.Type, new: ir.Type) -> tuple[ir.Type, ir.Type]:
-    """The entry types that both sides have; both types unchanged if they are equal or each side has just one of its own.
-
-    An entry that only one side has does not change any other entry.
-    """
-    before, after = (each.types if isinstance(each, ir.AnyOf) else (each,) for each in (old, new))
-    removed_types, added_types = (
-        [each for each in before if each not in after],
-        [each for each in after if each not in before],
-    )
-    if len(removed_types) == len(added_types) <= 1:
-        return old, new
-    shared_types = ir.AnyOf(tuple(each for each in before if each in after))
-    return shared_types, shared_types
 
 
 def diff_objects(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:

@@ -203,6 +203,11 @@ def _write_type(type_: ir.Type) -> Schema:
     return schema if isinstance(schema, dict) else {} if schema else _NOTHING
 
 
+def _write_limits(array: ir.Array) -> Schema:
+    """The schema of the arrays that a receiver refuses at most because of their items."""
+    return _write_type(replace(array, items=ir.Anything()))
+
+
 def select_type(alternative: Alternative | None, whole: ir.Type) -> ir.Type:
     """The type of one alternative of a whole type."""
     match alternative:
@@ -236,6 +241,8 @@ def find_way(steps: Sequence[Step], sender: Revision, root: Pair, walk: Walk) ->
             case "item":
                 if len(alternatives) > 1 and isinstance(picked, ir.Array):
                     path.append(_write_type(picked))
+                if isinstance(step.old, ir.Array) and isinstance(step.new, ir.Array):
+                    path.append(_write_limits(step.new if sender == "old" else step.old))
                 path.append(Part.ITEM)
             case "value":
                 path.append(Part.MEMBER)

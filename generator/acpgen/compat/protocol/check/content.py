@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Final
 
 from acpgen import ir
 from acpgen.compat.changes import (
@@ -18,7 +19,7 @@ from acpgen.compat.changes import (
 )
 from acpgen.compat.diff.pairs import Declaration, Pair, PlacedChange
 from acpgen.compat.diff.shapes import Objects
-from acpgen.compat.findings import Reach, Revision, get_opposite
+from acpgen.compat.findings import REVISIONS, Reach, Revision, get_opposite
 from acpgen.compat.protocol.check.context import Context, describe_break
 from acpgen.compat.protocol.check.counterparts import (
     DIRECTIONS,
@@ -38,6 +39,9 @@ from acpgen.compat.rules import judge
 from acpgen.input.walk import Schema, find_reachable
 from acpgen.meaning import sample_texts
 from schema_inclusion import FORMATS
+
+_INNER: Final = frozenset({"field", "item", "value"})
+"""The steps to values inside a value; a branch is about the value itself, and another branch may accept it."""
 
 
 class Content:
@@ -147,14 +151,36 @@ class Content:
 
     def find_unexplained_refusals(self) -> Iterator[Reach]:
         """Yield what one revision refuses of the other's messages where no change inside explains the refusal."""
-        old, new = self.context.old, self.context.new
         for messages in self._whole:
-            names = (old, messages.old.content), (new, messages.new.content)
-            at = [side.definitions[name].at if name else "" for side, name in names]
-            doubt = Change("undecided", detail="no rule explains the difference", old_at=at[0], new_at=at[1])
-            yield from self._settle(
-                PlacedChange(doubt, (), messages.pair), messages, self._find_explained(messages.pair)
-            )
+            explained = self._find_explained(messages.pair)
+            refusals: dict[PlacedChange, set[Revision]] = {}
+            for sender, receiver in DIRECTIONS:
+                if receiver not in explained and self.context.acceptance.is_included(messages.pair, sender) != "yes":
+                    for placed in self._find_innermost(messages.pair, sender):
+                        refusals.setdefault(placed, set()).add(receiver)
+            for placed, receivers in refusals.items():
+                yield from self._settle(placed, messages, {*REVISIONS} - receivers)
+
+    def _find_innermost(self, root: Pair, sender: Revision) -> Iterator[PlacedChange]:
+        """Yield doubts at the innermost pairs that refuse what a sender has and that no finding explains."""
+        context, receiver = self.context, get_opposite(sender)
+        doubt = Change("undecided", detail="no rule explains the difference")
+        pending = [PlacedChange(doubt, (), root, declaration=Declaration(root), named=Declaration(root))]
+        visited = {root}
+        for placed in pending:  # which grows
+            inner: list[PlacedChange] = []
+            for step, pair in context.walk.nodes[placed.pair].children:
+                is_open = step.kind in _INNER and not pair.free and receiver not in self._find_explained(pair)
+                if pair not in visited and is_open and context.acceptance.is_included(pair, sender) == "no":
+                    visited.add(pair)
+                    steps = (*placed.steps, step)
+                    around = Declaration(pair, len(steps)) if pair.is_named else placed.declaration
+                    named = around if context.walk.is_declared(pair) else placed.named
+                    inner.append(PlacedChange(doubt, steps, pair, declaration=around, named=named))
+            pending += inner
+            if not inner:
+                old_at, new_at = context.old.locate_type(placed.pair.old), context.new.locate_type(placed.pair.new)
+                yield replace(placed, change=replace(doubt, old_at=old_at, new_at=new_at))
 
     def _find_explained(self, pair: Pair) -> set[Revision]:
         """The revisions whose refusals of a pair are explained by the findings of the pair and of the pairs inside it."""
