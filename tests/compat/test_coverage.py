@@ -468,10 +468,11 @@ def test_what_a_whole_message_demands_beside_what_it_carries_is_compared() -> No
         properties: Schema = {"method": {"const": "ping"}, "params": go({"x": STRING})}
         return {"$defs": {"PingRequest": {**go(properties, ("method",)), **more}}}
 
-    members = {
-        "properties": {**ping()["$defs"]["PingRequest"]["properties"], "id": STRING, "jsonrpc": {"const": "2.0"}}
-    }
+    own = ping()["$defs"]["PingRequest"]["properties"]
+    members = {"properties": {**own, "id": {"type": ["string", "integer"]}, "jsonrpc": {"const": "2.0"}}}
     assert compared(ping(), ping(**members, required=["jsonrpc", "id", "method"])).verdict == "editorial"
+    texts_alone = compared(ping(), ping(properties={**own, "id": STRING}))  # old peers send numbers, too
+    assert (texts_alone.verdict, texts_alone.wire.backward) == ("breaking", "no")
     ids = [ping(properties={**members["properties"], "id": {"type": each}}) for each in ("string", "integer")]
     assert compared(*ids).verdict == "breaking"
     for more in ({"type": "array"}, {"required": ["method", "trace"]}, {"additionalProperties": False}):
@@ -582,8 +583,8 @@ def test_what_frames_messages_of_one_revision_and_demands_more_is_undecided(dema
 
 
 @pytest.mark.parametrize("doc", [{}, {"description": "A call."}])
-def test_what_an_envelope_says_in_place_of_what_it_carries_is_not_passed_over(doc: Schema) -> None:
-    """It was editorial: what envelopes carry is compared method by method, and no method reaches this."""
+def test_what_an_envelope_demands_of_its_content_is_compared(doc: Schema) -> None:
+    """No method reaches this content."""
 
     def call(params: Schema, **more: Any) -> Schema:
         return {**FRAME, "properties": {"method": {"const": "m"}, "params": params}, **more}
@@ -591,12 +592,14 @@ def test_what_an_envelope_says_in_place_of_what_it_carries_is_not_passed_over(do
     for narrower in ({**THING, "maxProperties": 1}, STRING, go({"a": STRING, "b": STRING}, ("a", "b"))):
         for old, new in ((THING, narrower), (narrower, THING)):
             report = compared(protocol({"Call": call(old)}), protocol({"Call": call(new, **doc)}))
-            assert ("not-compared", "Call") in {(each.rule, each.declaration) for each in report.findings}
-            assert report.verdict == "undecided" == report.wire.backward == report.wire.forward
+            assert {each.declaration for each in report.findings if each.rule.startswith("limit-")} == {"Call"}
+            assert all(each.reaches[0].witness for each in report.findings)
+            assert report.verdict == "breaking"
+            assert "no" in (report.wire.backward, report.wire.forward)
 
 
 def test_null_may_move_from_identifiers_to_the_envelope_that_takes_it() -> None:
-    """Both take the same; where only one of the two does, that is no doubt either, or one that is told."""
+    """Both take the same; where only one of the two does, a message shows it."""
     whole: list[Schema] = [{"type": "integer"}, {"type": "string"}]
 
     def answers(identifiers: list[Schema], *beside: Schema) -> Schema:
@@ -608,9 +611,12 @@ def test_null_may_move_from_identifiers_to_the_envelope_that_takes_it() -> None:
     moved = compared(answers([null, *whole]), answers(whole, null))
     assert "not-compared" not in {each.rule for each in moved.findings}
     for old, new in ((answers(whole), answers(whole, null)), (answers(whole, null), answers(whole))):
-        report = compared(old, new)
-        assert ("not-compared", "Answer") in {(each.rule, each.declaration) for each in report.findings}
-        assert report.verdict == "undecided"
+        (finding,) = (report := compared(old, new)).findings
+        assert (finding.declaration, finding.reaches[0].witness is None, report.verdict) == (
+            "Answer",
+            False,
+            "breaking",
+        )
 
 
 def test_what_is_marked_like_an_envelope_is_none_and_comes_or_goes_is_told() -> None:

@@ -5,14 +5,14 @@ place.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import ir
 from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import REVISIONS, Answer, Revision, get_opposite
-from acpgen.compat.protocol.revision import SchemaRevision
+from acpgen.compat.protocol.revision import FRAME, SchemaRevision
 from acpgen.compat.protocol.sender_schemas import DECLARED, SENT, write_schema
 from acpgen.input.walk import find_reachable, is_object, list_references, walk_schemas
 
@@ -28,14 +28,23 @@ class Acceptance:
     """What one revision accepts of what the other sends. Answers about a pair are cached."""
 
     def __init__(
-        self, old: SchemaRevision, new: SchemaRevision, allowance: Allowance, *, formats: bool = False
+        self,
+        old: SchemaRevision,
+        new: SchemaRevision,
+        allowance: Allowance,
+        contents: Sequence[Collection[str]],
+        *,
+        formats: bool = False,
     ) -> None:
-        """Prepare questions to the prover; with `formats`, `format` is an assertion."""
+        """Prepare questions to the prover; with `formats`, `format` is an assertion. `contents` are the definitions of both sides that
+        may be anything in a frame.
+        """
+        self._contents = contents
         self._sides = old, new
         self._formats = formats
         self._allowance = allowance
         self._steps = max(STEPS, allowance.left // 100)
-        self._comparers: dict[bool, Comparer] = {}
+        self._comparers: dict[str, Comparer] = {}
         self._questions: dict[tuple[ir.Type, str], Schema] = {}
         self._relations: dict[tuple[ir.Type, ir.Type, Revision, bool], Relation] = {}
         self._refused: set[Revision] = set()
@@ -143,36 +152,34 @@ class Acceptance:
             cached_answers[question] = relation, remaining_steps - self._allowance.left
         return relation
 
-    def is_alike(self, old: Schema, new: Schema) -> bool:
-        """Whether two schemas accept the same instances."""
-        relations = (self.include(old, new, "old"), self.include(new, old, "new")) if old != new else ()
-        return all(each.verdict.value == "yes" for each in relations)
-
     def _open_comparer(self, *schemas: Schema | bool) -> Comparer:
-        """The comparer for these schemas. Definitions of what is `DECLARED` double the documents and are loaded only for schemas that
-        refer to them.
+        """The comparer for these schemas. Definitions of what is `DECLARED`, and those of frames, double the documents and are loaded only
+        for schemas that refer to them.
         """
         from schema_inclusion import FORMATS, Comparer
 
-        needs_declared = any(name.endswith(DECLARED) for schema in schemas for name in list_references(schema))
-        if needs_declared not in self._comparers:
+        names = [name for schema in schemas for name in list_references(schema)]
+        suffix = next((each for each in (DECLARED, FRAME) if any(name.endswith(each) for name in names)), "")
+        if suffix not in self._comparers:
+            more: list[Mapping[str, Schema]] = [{}, {}]
+            if suffix == DECLARED:
+                more = [side.declared_schemas for side in self._sides]
+            elif suffix == FRAME:
+                more = [side.write_frame_schemas(own) for side, own in zip(self._sides, self._contents, strict=True)]
             documents: list[Any] = [
-                {
-                    **side.bundle.schema,
-                    "$defs": {**side.prover_schemas, **(side.declared_schemas if needs_declared else {})},
-                }
-                for side in self._sides
+                {**side.bundle.schema, "$defs": {**side.prover_schemas, **others}}
+                for side, others in zip(self._sides, more, strict=True)
             ]
             asserted = tuple(FORMATS) if self._formats else ()
-            self._comparers[needs_declared] = Comparer(
+            self._comparers[suffix] = Comparer(
                 *documents, steps=self._steps, allowance=self._allowance, formats=asserted
             )
-        return self._comparers[needs_declared]
+        return self._comparers[suffix]
 
 
 def _list_references(schema: Any) -> Iterator[str]:
     """Yield the names of the definitions that a schema refers to, or to what is sent or declared of them."""
-    return (name.removesuffix(SENT).removesuffix(DECLARED) for name in list_references(schema))
+    return (name.removesuffix(SENT).removesuffix(DECLARED).removesuffix(FRAME) for name in list_references(schema))
 
 
 def _list_reached(schema: Schema | bool, side: SchemaRevision) -> list[Schema | bool]:

@@ -232,6 +232,12 @@ class SchemaRevision:
         schemas = {name: _without_annotations(node) for name, node in self.demands.items()}
         return {**schemas, **write_sender_definitions(self.stable_definitions, self.stable_schemas, SENT)}
 
+    def write_frame_schemas(self, contents: Collection[str]) -> Mapping[str, Schema]:
+        """The definitions with any content in place of the `contents` of messages."""
+        return {
+            f"{name}{FRAME}": write_frame(_without_annotations(each), contents) for name, each in self.demands.items()
+        }
+
     @cached_property
     def declared_schemas(self) -> Mapping[str, Schema]:
         """The part of each definition that has a declared meaning."""
@@ -342,6 +348,10 @@ class SchemaRevision:
             f"{place} {with_names(dumps(schema, sort_keys=True), name_in)}"
             for place, schema in sorted(texts, key=lambda each: each[0])
         )
+
+    def write_demands(self, name: str, names: Mapping[str, str], alone: AbstractSet[str]) -> str:
+        """The text of a definition without branches that refer to `alone` definitions, with other names in its references."""
+        return with_names(dumps(self.without(name, alone), sort_keys=True), lambda was: names.get(was, was))
 
     def without(self, name: str, alone: AbstractSet[str]) -> Schema:
         """The demands of a definition without branches that refer to `alone` definitions, as in `write_definition`."""
@@ -544,6 +554,36 @@ def _without_annotations(schema: Any) -> Any:
 
 _KEPT: Final = frozenset({*DEFINITIONS, "$id", "$schema", "format", "x-integer"})
 """The keywords that the prover reads among those that hold definitions, annotate, or are extensions of this project."""
+
+
+FRAME: Final = " as frame"
+"""The suffix of definitions with any content in place of the content of messages."""
+
+
+def write_frame(schema: Any, contents: Collection[str], member: str = "") -> Any:
+    """A schema of messages with anything in place of the definitions `contents` and of what params, result and error refer to.
+
+    Branches that differ in their content alone overlap then, so that none excludes another. `member` is the member of the message that has
+    the schema, empty for the whole message.
+    """
+    if not is_object(schema):
+        return schema
+    frame: Schema = {key: value for key, value in schema.items() if key not in ("$ref", "allOf", "oneOf")}
+    if "anyOf" in schema:
+        frame["anyOf"] = [write_frame(each, contents, member) for each in schema["anyOf"]]
+    parts = [write_frame(each, contents, member) for each in schema.get("allOf", ())]
+    if "oneOf" in schema:
+        parts.append({"anyOf": [write_frame(each, contents, member) for each in schema["oneOf"]]})
+    if parts:
+        frame["allOf"] = parts
+    if not member and is_object(properties := schema.get("properties")):
+        frame["properties"] = {name: write_frame(each, contents, name) for name, each in properties.items()}
+    reference = schema.get("$ref")
+    name = read_reference(reference) if isinstance(reference, str) else ""
+    if name and name not in contents and member not in ("params", "result", "error"):
+        is_definition = not member and reference == write_reference(name)
+        frame["$ref"] = write_reference(f"{name}{FRAME}") if is_definition else reference
+    return frame
 
 
 def scan_references(text: str) -> set[str]:

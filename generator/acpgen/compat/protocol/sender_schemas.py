@@ -276,9 +276,14 @@ def _in_place(
 
 def _list_names(name: str, schemas: Mapping[str, Schema]) -> tuple[dict[str, None], dict[str, None]]:
     """The member names that a definition mentions for the same object in any keyword, and the patterns of other names."""
+    return list_member_names({"$ref": write_reference(name)}, schemas)
+
+
+def list_member_names(start: Schema, schemas: Mapping[str, Schema]) -> tuple[dict[str, None], dict[str, None]]:
+    """The member names that a schema mentions for the same object in any keyword, and the patterns of other names."""
     names: dict[str, None] = {}
     patterns: dict[str, None] = {}
-    for schema in _at_one_place(name, schemas):
+    for schema, _, _ in _in_place(start, schemas):
         properties, dependent = schema.get("properties", {}), schema.get("dependentRequired", {})
         names |= dict.fromkeys(
             (*properties, *schema.get("required", ()), *dependent, *schema.get("dependentSchemas", {}))

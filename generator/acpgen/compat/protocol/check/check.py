@@ -47,7 +47,6 @@ def _check_changes(context: Context) -> Iterator[Reach]:
     for each in pairs:
         walk.visit(each.pair)
     yield from of_methods(context)
-    yield from frames.of_envelopes(context)
     yield from outside_messages.without_counterpart(context)
     yield from frames.of_whole_messages(context)
     yield from frames.of_roots(context)

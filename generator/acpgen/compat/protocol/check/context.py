@@ -25,17 +25,17 @@ from acpgen.compat.protocol.check.counterparts import (
     find_shared_roots,
     find_unreached,
     get_names,
+    list_content_definitions,
     list_groups,
     list_messages,
     list_routes,
     make_document_pair,
 )
-from acpgen.compat.protocol.check.frames import FrameDifference, carries, find_envelopes, find_frame_differences
+from acpgen.compat.protocol.check.frames import Frame, find_frames
 from acpgen.compat.protocol.messages import NO_ROUTE, WitnessValidator
 from acpgen.compat.protocol.revision import SchemaRevision, list_fields
 from acpgen.compat.protocol.revision import find_rewritten_definitions as rewritten_names
 from acpgen.compat.rules import EFFECTS, Gate, Judgement, decide_severity, judge
-from acpgen.input.walk import Schema
 from schema_inclusion import Allowance
 
 _UNHEARD: Final[Mapping[str, tuple[Revision, ...]]] = {
@@ -58,7 +58,8 @@ class Context:
         self.old = old
         self.new = new
         self.validator = WitnessValidator(old, new, self.allowance, formats=formats)
-        self.acceptance = Acceptance(old, new, self.allowance, formats=formats)
+        self.contents = tuple(list_content_definitions(side, self.rewritten) for side in (old, new))
+        self.acceptance = Acceptance(old, new, self.allowance, self.contents, formats=formats)
         self.walk = self.make_walk()
         self.routes = [*list_routes(old, new)]
 
@@ -87,16 +88,9 @@ class Context:
         return {"old": list_messages(self.old), "new": list_messages(self.new)}
 
     @cached_property
-    def envelopes(self) -> list[tuple[str, Mapping[Revision, Schema]]]:
-        """The envelopes that both revisions have under the same name and that differ, with their schemas."""
-        ours, theirs = find_envelopes(self.old), find_envelopes(self.new)
-        shared_names = (name for name in ours if name in theirs and carries(ours[name]) == carries(theirs[name]))
-        return [(name, {"old": ours[name], "new": theirs[name]}) for name in shared_names if ours[name] != theirs[name]]
-
-    @cached_property
-    def frames(self) -> list[FrameDifference]:
-        """The kinds of messages whose frames differ between the revisions."""
-        return [*find_frame_differences(self.old, self.new, self.methods, self.rewritten)]
+    def frames(self) -> list[Frame]:
+        """What frames messages and differs between the revisions."""
+        return [*find_frames(self)]
 
     @cached_property
     def held(self) -> tuple[Pair, ...]:

@@ -146,6 +146,14 @@ def get_names(pair: Pair) -> tuple[str, str] | None:
     return (pair.old.name, pair.new.name) if isinstance(pair.old, ir.Ref) and isinstance(pair.new, ir.Ref) else None
 
 
+def list_content_definitions(revised: SchemaRevision, rewritten: frozenset[str]) -> frozenset[str]:
+    """The definitions that frames contain and that are compared separately: params, results, errors, and identifiers that differ."""
+    names = {name for each in revised.protocol.methods for name in (each.params, each.result) if name is not None}
+    return frozenset(
+        names.union(list_envelope_parts(revised, "error"), rewritten.intersection(list_envelope_parts(revised, "id")))
+    )
+
+
 def list_envelope_parts(revised: SchemaRevision, part: str) -> tuple[str, ...]:
     """The definitions of `error` or `id` in the envelopes of a schema, in alphabetical order."""
     names: set[str] = set()

@@ -55,7 +55,7 @@ def of_definitions(context: Context, findings: Sequence[Reach], unread: frozense
     renames = walk.find_renames()
     removed_names = {*context.cover.gone} - renames.keys()
     visited_pairs = {Pair(each.old, each.new) for each in walk.nodes}
-    frame_names = {each.names[0] for each in context.frames}
+    frame_names = {name for each in context.frames for name in each.names[:1]}
     for name, other in _pair_definitions(context):
         if name in removed_names or {name, other} & named:
             continue
@@ -204,8 +204,7 @@ def _is_included(context: Context, sender: Revision, findings: Sequence[Reach]) 
     changed_pairs = (each.pair for each in context.pairs if context.is_changed(each))
     relations = chain(
         (acceptance.find_relation(pair, sender, declared=False) for pair in changed_pairs),
-        (acceptance.include(schemas[sender], schemas[receiver], sender) for _, schemas in context.envelopes),
-        (acceptance.include(*each.write_question(sender, declared=False), sender) for each in context.frames),
+        (each.ask(context, sender, declared=False) for each in context.frames),
     )
     is_open = any(_is_open(each) and receiver in each.doubtful for each in findings)
     for relation in relations:
