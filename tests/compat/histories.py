@@ -439,7 +439,8 @@ def routed(pair: Pair, finding: Finding, side: Revision) -> Iterator[Held]:
         name = max(names, key=len)
         yield Route("document", None, name, name)
     elif revised_.roots is not None:
-        yield from (Route("document", None, name, name) for name in revised_.roots.named)
+        named = [Route("document", None, name, name) for name in revised_.roots.named]
+        yield from named or [Route("root", None)]
 
 
 def _of_envelopes(pair: Pair, side: SchemaRevision, part: str) -> Iterator[Held]:

@@ -460,7 +460,13 @@ def test_a_root_that_frames_messages_otherwise_is_not_passed_over() -> None:
     jsonrpc: Schema = {"properties": {"jsonrpc": {"const": "2.0"}}, "required": ["jsonrpc"]}
     assert compared(framed, {**framed, **jsonrpc}).verdict == "editorial"  # JSON-RPC demands it anyhow
     report = compared(framed, {**framed, "required": ["trace"]})
-    assert [each.rule for each in open_findings(report)] == ["not-compared"]
+    (finding,) = report.findings
+    assert (finding.rule, finding.location, report.wire) == (
+        "limit-tightened",
+        "",
+        Inclusion(backward="no", forward="yes"),
+    )
+    assert finding.reaches[0].witness is not None
 
 
 def test_what_a_whole_message_demands_beside_what_it_carries_is_compared() -> None:

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from schema_inclusion import Witness as Proof
     from schema_inclusion.validation import DocumentValidator
 
-Part: TypeAlias = Literal["params", "result", "error", "id", "document"]
+Part: TypeAlias = Literal["params", "result", "error", "id", "document", "root"]
 Path: TypeAlias = "tuple[str | int, ...]"
 Held = TypeVar("Held")
 
 
 class Route(Struct, frozen=True):
-    """One kind of message: a method's params or result, or something that belongs to no method.
+    """One kind of message: a method's params or result, or something that belongs to no method; "root" stands for all messages.
 
     `content` is the definition of the content, `None` for anything; `label` is the display name of a document.
     """
@@ -48,9 +48,13 @@ NO_ROUTE: Final = Route("document", None)
 """What no message contains."""
 
 
+_WHOLE: Final = ("document", "root")
+"""What no envelope is put around."""
+
+
 def wrap_message(envelope: ir.Envelope, route: Route, value: ir.JSON) -> ir.JSON:
     """The whole message around params, a result, an error or an id."""
-    if route.part == "document":
+    if route.part in _WHOLE:
         return value
     if route.part == "error":
         return {**envelopes.make_failure(envelope, route.method, value)}
@@ -64,6 +68,8 @@ def wrap_message(envelope: ir.Envelope, route: Route, value: ir.JSON) -> ir.JSON
 
 def write_message_schema(revised: SchemaRevision, route: Route) -> Schema:
     """The schema of such messages, with references to the definitions of a revision."""
+    if route.part == "root":
+        return revised.root_frame
     inner: Schema | bool = True if route.content is None else {"$ref": write_reference(route.content)}
     if route.part == "document":
         return inner if isinstance(inner, dict) else {}
@@ -294,4 +300,4 @@ def _list_texts(value: ir.JSON, path: Path = (), name: str = "") -> Iterator[tup
 def _find_envelope_path(envelope: ir.Envelope, route: Route) -> Path:
     if route.method is not None and route.part in ("params", "result", "error"):
         return (envelopes.get_key(envelope, route.method, route.part),)
-    return () if route.part == "document" else (route.part,)
+    return () if route.part in _WHOLE else (route.part,)

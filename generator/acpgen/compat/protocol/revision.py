@@ -267,6 +267,12 @@ class SchemaRevision:
         )
 
     @cached_property
+    def root_frame(self) -> Schema:
+        """What the roots that are no definitions demand of every message."""
+        roots: Mapping[str, Schema] = {} if self.roots is None else self.roots.said
+        return {"allOf": [without_prose(each) for path, each in roots.items() if path not in self.root_definitions]}
+
+    @cached_property
     def root_definitions(self) -> Mapping[str, str]:
         """The definitions that are a whole file, by its path."""
         roots = ((at[:-1], name) for at, name in self._places.items() if at.endswith("#"))

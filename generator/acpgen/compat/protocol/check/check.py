@@ -48,8 +48,7 @@ def _check_changes(context: Context) -> Iterator[Reach]:
         walk.visit(each.pair)
     yield from of_methods(context)
     yield from outside_messages.without_counterpart(context)
-    yield from frames.of_whole_messages(context)
-    yield from frames.of_roots(context)
+    yield from frames.of_differences(context)
     root_kinds = frozenset(
         Pair(ir.Ref(name), ir.Ref(name))
         for root in context.roots

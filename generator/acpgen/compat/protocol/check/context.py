@@ -29,6 +29,7 @@ from acpgen.compat.protocol.check.counterparts import (
     list_groups,
     list_messages,
     list_routes,
+    locate_root,
     make_document_pair,
 )
 from acpgen.compat.protocol.check.frames import Frame, find_frames
@@ -231,6 +232,10 @@ class Context:
     def locate(self, old: str, new: str) -> ChangePlaces:
         """The places of definitions in the sources; empty for a definition that a side does not have."""
         return {"old_at": self.old.bundle.origins.get(old, ""), "new_at": self.new.bundle.origins.get(new, "")}
+
+    def locate_roots(self) -> ChangePlaces:
+        """The places of the roots in the sources."""
+        return {"old_at": locate_root(self.old), "new_at": locate_root(self.new)}
 
     def _describe_ungated(self, judgement: Judgement) -> str:
         """The sentence that no capability in the schema gates an addition; empty if one does."""

@@ -23,15 +23,14 @@ from acpgen.compat.protocol.check.counterparts import (
     find_message,
     list_branch_names,
     list_framing,
-    locate_root,
     make_document_pair,
     make_method_pair,
 )
-from acpgen.compat.protocol.messages import NO_ROUTE
-from acpgen.compat.protocol.revision import Roots, SchemaRevision, write_frame
+from acpgen.compat.protocol.messages import Route
+from acpgen.compat.protocol.revision import SchemaRevision, write_frame
 from acpgen.compat.protocol.sender_schemas import list_member_names
 from acpgen.compat.rules import judge
-from acpgen.input.walk import Schema, is_object, list_references, without_prose
+from acpgen.input.walk import Schema, is_object, list_references
 from acpgen.meaning import envelopes
 from acpgen.pointers import write_reference
 
@@ -46,14 +45,15 @@ Kind: TypeAlias = "tuple[ir.Method | None, envelopes.Held]"
 class Frame(Struct, frozen=True):
     """Schemas of both revisions that frame messages and that differ.
 
-    `names` are their definitions, empty if roots frame the messages. `kinds` are the messages on each side, `None` for an envelope, which
-    frames many kinds. `messages` says where a finding is.
+    `names` are their definitions, empty for roots. `kinds` are the messages on each side, none for an envelope, which frames many kinds.
+    `messages` says where a finding is, `at` its places.
     """
 
     schemas: tuple[Schema, Schema]
     messages: MessagePair
-    names: tuple[str, ...] = ()
-    kinds: tuple[Kind, Kind] | None = None
+    at: ChangePlaces
+    names: tuple[str, str] = ("", "")
+    kinds: tuple[tuple[Kind, Kind], ...] = ()
 
     def ask(self, context: Context, sender: Revision, *, declared: bool = True) -> Relation:
         """Whether the messages of one revision fit into the frame of the other.
@@ -61,12 +61,14 @@ class Frame(Struct, frozen=True):
         With `declared`, only members that the schema or the envelope of the protocol mentions are sent, and extensions.
         """
         number = REVISIONS.index(sender)
-        sent_schema = self.schemas[number]
-        if declared:
-            side, kind = (context.old, context.new)[number], self.kinds[number] if self.kinds else None
-            sent_schema = {"allOf": [sent_schema, _restrict(sent_schema, side, kind)]}
+        side, own = (context.old, context.new)[number], self.schemas[number]
         accepted_schema = write_frame(self.schemas[1 - number], context.contents[1 - number])
-        return context.acceptance.include(sent_schema, accepted_schema, sender)
+        sent_schemas = [own]
+        if declared:
+            kinds: list[Kind | None] = [pair[number] for pair in self.kinds] or [None]
+            sent_schemas = [{"allOf": [own, _restrict(own, side, kind)]} for kind in kinds]
+        relations = [context.acceptance.include(each, accepted_schema, sender) for each in sent_schemas]
+        return max(relations, key=lambda each: ("yes", "undecided", "no").index(each.verdict.value))
 
 
 _CONTENT: Final = ("id", "params", "result", "error")
@@ -101,33 +103,30 @@ def find_frames(context: Context) -> Iterator[Frame]:
     for before, after in context.methods:
         one, other = find_message(old, before), find_message(new, after)
         if one is not None and other is not None and _are_different(context, schemas := (_refer(one), _refer(other))):
-            documents = make_document_pair(one, other, other)
+            documents, base = make_document_pair(one, other, other), _find_base(context, one, other)
             pair = make_method_pair(before, after, "params", new.protocol.sides)
             messages = replace(pair, old=documents.old, new=documents.new)
-            yield Frame(schemas, messages, (one, other), ((before, "params"), (after, "params")))
+            at = context.locate(base or one, base or other)
+            yield Frame(schemas, messages, at, (one, other), (((before, "params"), (after, "params")),))
     for name in sorted(old.bundle.framing & new.bundle.framing):
         sides = [side.bundle.definitions[name] for side in (old, new)]
         if any(map(list_branch_names, sides)) or _carries(sides[0]) != _carries(sides[1]):
             continue
         if _are_different(context, schemas := (_refer(name), _refer(name))):
-            yield Frame(schemas, make_document_pair(name, name, name), (name, name))
+            yield Frame(schemas, make_document_pair(name, name, name), context.locate(name, name), (name, name))
     if old.roots is None or new.roots is None or old.roots.standing:
         return
-    # What the roots that are no definitions demand of every message.
-    schemas = _join_roots(old, old.roots), _join_roots(new, new.roots)
-    kinds: list[tuple[Kind, Kind]] = [((one, "params"), (other, "params")) for one, other in context.methods]
-    answers: tuple[Kind, ...] = ((None, "result"), (None, "error"))
-    kinds += [(each, each) for each in answers]
-    for pair_of_kinds in kinds if _are_different(context, schemas) else ():
-        yield Frame(schemas, MessagePair(NO_ROUTE, NO_ROUTE), kinds=pair_of_kinds)
+    schemas = old.root_frame, new.root_frame
+    if _are_different(context, schemas):
+        kinds: list[tuple[Kind, Kind]] = [((one, "params"), (other, "params")) for one, other in context.methods]
+        answers: tuple[Kind, ...] = ((None, "result"), (None, "error"))
+        kinds += [(each, each) for each in answers]
+        root = Route("root", None)
+        yield Frame(schemas, MessagePair(root, root), context.locate_roots(), kinds=tuple(kinds))
 
 
 def _refer(name: str) -> Schema:
     return {"$ref": write_reference(name)}
-
-
-def _join_roots(side: SchemaRevision, roots: Roots) -> Schema:
-    return {"allOf": [without_prose(each) for path, each in roots.said.items() if path not in side.root_definitions]}
 
 
 def _are_different(context: Context, schemas: tuple[Schema, Schema]) -> bool:
@@ -151,13 +150,11 @@ def _list_forms(schema: Schema) -> list[Schema]:
 # --- findings --------------------------------------------------------------------------------------------------------
 
 
-def of_whole_messages(context: Context) -> Iterator[Reach]:
-    """Yield the changes in what definitions of whole messages and envelopes require besides the content."""
+def of_differences(context: Context) -> Iterator[Reach]:
+    """Yield the changes in what definitions of whole messages, envelopes and roots require besides the content."""
     validator = context.validator
-    for each in (each for each in context.frames if each.names):
-        one, other = each.names
-        base = _find_base(context, one, other)
-        at = context.locate(base or one, base or other)
+    for each in context.frames:
+        label = context.new.find_owner(each.at["new_at"])[0] if each.names[0] else ""
         doubtful: list[Revision] = []
         for sender, receiver in DIRECTIONS:
             relation = each.ask(context, sender)
@@ -168,12 +165,12 @@ def of_whole_messages(context: Context) -> Iterator[Reach]:
                 doubtful.append(receiver)
                 continue
             place = validator.locate_refusal(each.messages.sides, receiver, witness.value)
-            change = replace(make_unexplained_limit(sender, at), detail=place)
+            change = replace(make_unexplained_limit(sender, each.at), detail=place)
             judgement = judge(change)
-            cause = Cause(base or other, (base or other, sender), judgement.message)
-            yield context.reach(judgement, each.messages, change, other, witness, cause=cause)
+            cause = Cause(label, (label, sender), judgement.message)
+            yield context.reach(judgement, each.messages, change, each.names[1], witness, cause=cause)
         if doubtful:
-            yield context.not_compared(other, "the message around params or result", doubtful, at)
+            yield context.not_compared(each.names[1], "what surrounds the content of messages", doubtful, each.at)
 
 
 def _find_base(context: Context, one: str, other: str) -> str:
@@ -185,25 +182,6 @@ def _find_base(context: Context, one: str, other: str) -> str:
     after = find_closure(context.new, [other], context.contents[1])
     bases = (name for name in new if name in before & after and name not in (one, other))
     return next((name for name in bases if old[name] != new[name]), "")
-
-
-def of_roots(context: Context) -> Iterator[Reach]:
-    """Yield the changes of root schemas besides their definitions: the frame of messages, if there are any, and unknown keywords."""
-    if context.old.roots is None or context.new.roots is None:
-        return
-    at: ChangePlaces = {"old_at": locate_root(context.old), "new_at": locate_root(context.new)}
-    doubtful: dict[Revision, None] = {
-        receiver: None
-        for each in context.frames
-        for sender, receiver in DIRECTIONS
-        if not each.names and each.ask(context, sender).verdict.value != "yes"
-    }
-    if doubtful:
-        yield context.not_compared("", "the root schema constrains every message differently", [*doubtful], at)
-    before, after = context.old.roots.unread, context.new.roots.unread
-    for key in dict.fromkeys((*before, *after)):
-        if before.get(key) != after.get(key):
-            yield context.not_compared(key, f"the content of {key!r} is not read", None, at)
 
 
 def of_frames(context: Context, findings: Sequence[Reach]) -> Iterator[Reach]:

@@ -11,7 +11,7 @@ from acpgen.compat.changes import Change
 from acpgen.compat.diff.methods import compare
 from acpgen.compat.findings import Reach, Revision, Witness, get_opposite
 from acpgen.compat.protocol.check.context import UNPROVEN, Context
-from acpgen.compat.protocol.check.counterparts import DIRECTIONS, MessagePair, locate_root, make_method_pair
+from acpgen.compat.protocol.check.counterparts import DIRECTIONS, MessagePair, make_method_pair
 from acpgen.compat.protocol.messages import NO_ROUTE, wrap_message
 from acpgen.compat.protocol.sender_schemas import write_schema
 from acpgen.compat.rules import judge
@@ -43,7 +43,7 @@ def _of_method(context: Context, change: Change) -> Reach:
 
 def _of_batches(context: Context) -> Reach:
     old, new = context.old.protocol.batch or None, context.new.protocol.batch or None
-    change = Change("batch", old, new, old_at=locate_root(context.old), new_at=locate_root(context.new))
+    change = Change("batch", old, new, **context.locate_roots())
     judgement = judge(change)
     accepted_by: Revision = "new" if change.new else "old"
     refused_by = get_opposite(accepted_by)

@@ -11,7 +11,7 @@ from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import Answer, Coverage, Inclusion, NotCompared, Reach, Revision, get_opposite
 from acpgen.compat.protocol.check.context import Context
-from acpgen.compat.protocol.check.counterparts import find_closure, find_unread, locate_root, of_both_files
+from acpgen.compat.protocol.check.counterparts import find_closure, find_unread, of_both_files
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.input.tagged_unions import find_lone_reference
 
@@ -34,6 +34,12 @@ def without_counterpart(context: Context) -> Iterator[Reach]:
         yield context.report_editorial(Change("structure", name=name, detail="copied", **at))
     for name, reason in find_unread(context.old, context.new).items():
         yield context.not_compared(name, reason, None)
+    if context.old.roots is None or context.new.roots is None:
+        return
+    before, after = context.old.roots.unread, context.new.roots.unread
+    for key in dict.fromkeys((*before, *after)):
+        if before.get(key) != after.get(key):
+            yield context.not_compared(key, f"the content of {key!r} is not read", None, context.locate_roots())
 
 
 def of_definitions(context: Context, findings: Sequence[Reach], unread: frozenset[str]) -> Iterator[Reach]:
@@ -177,8 +183,9 @@ def find_unstable_differences(context: Context, findings: Sequence[Reach]) -> It
     reported_names = {side.write_label(at) for side, places in _list_places(context, findings) for at in places}
     names = [each for each in {**texts[0], **texts[1]} if texts[0].get(each) != texts[1].get(each)]
     if names := sorted({*names} - reported_names):
-        places: ChangePlaces = {"old_at": locate_root(old), "new_at": locate_root(new)}
-        yield context.report_editorial(Change("structure", new=tuple(names), detail="unstable", **places))
+        yield context.report_editorial(
+            Change("structure", new=tuple(names), detail="unstable", **context.locate_roots())
+        )
 
 
 # --- the whole -------------------------------------------------------------------------------------------------------
