@@ -11,7 +11,6 @@ from .json_types import Mismatch, is_mapping, is_one_of, is_sequence, to_integer
 from .native import convert
 from .parse import FAILURES
 from .receiving import accepts, choose_branch
-from .string_enums import make_lookup
 from .types import Type, read_type
 from .writers import to_plain
 
@@ -70,7 +69,7 @@ def build(type_: Type, value: Any, accepts: Accepts) -> Any:
         case "union":
             return _build_branch(type_, value, accepts)
         case "texts" if isinstance(value, str):
-            return make_lookup(type_.cls)(value)
+            return type_.cls(value)
         case "constants":
             return next((one for one in type_.values if is_one_of(value, (one,))), to_plain(value))
         case "integer" if isinstance(value, float):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from .pointers import json_pointer
@@ -89,11 +90,7 @@ class DecodeError(ValueError):
         super().__init__("; ".join(str(problem) for problem in problems))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.code, self.problems, self.id, self.method)
-
-
-def _rebuild(code: int, problems: tuple[Problem, ...], id_: Any, method: str | None) -> DecodeError:
-    return DecodeError(code, problems, id=id_, method=method)
+        return partial(DecodeError, id=self.id, method=self.method), (self.code, self.problems)
 
 
 class EncodeError(ValueError):

@@ -68,17 +68,9 @@ class Lines:
 
     def feed(self, data: bytes) -> list[Frame]:
         """See `Framing`."""
-        first, *lines = data.split(b"\n")
-        if not lines:
-            self._keep(first)
-            return []
-        frames = self._end_line(first)
-        for line in lines[:-1]:
-            if len(line) > self._limit:
-                frames.append(self._refuse_long(PartialMessage.of(line)))
-            elif line and not line.isspace():
-                frames.append(line)
-        self._keep(lines[-1])
+        *lines, rest = data.split(b"\n")
+        frames = [frame for line in lines for frame in self._end_line(line)]
+        self._keep(rest)
         return frames
 
     def end(self) -> list[Frame]:
@@ -104,12 +96,9 @@ class Lines:
         self._parts, self._size = [], 0
         if size > self._limit:
             ends, self._ends = self._ends, PartialMessage()
-            return [self._refuse_long(ends)]
+            return [Unreadable(f"a line is longer than {self._limit} bytes", ends=ends)]
         line = b"".join(parts)
         return [line] if line and not line.isspace() else []
-
-    def _refuse_long(self, ends: PartialMessage) -> Unreadable:
-        return Unreadable(f"a line is longer than {self._limit} bytes", ends=ends)
 
 
 class Headers:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeAlias, TypeVar
 
 from msgspec import StructMeta
@@ -79,18 +80,13 @@ class Message(Noted, metaclass=MessageMeta, eq=False, kw_only=True, omit_default
             yield "extra", unknown
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self._kind, {**self._list_contents(), "form": self.form})
+        return partial(self._kind, **self._list_contents(), form=self.form), ()
 
     def _list_contents(self) -> dict[str, Any]:
         return dict(self.__rich_repr__())
 
     def __replace__(self, **changes: Any) -> Any:
-        kind, values = self.__reduce__()[1]
-        return kind(**values | changes)
-
-
-def _rebuild(kind: Any, values: dict[str, Any]) -> Any:
-    return kind(**values)
+        return self._kind(**{**self._list_contents(), "form": self.form, **changes})
 
 
 class Request(Message, Generic[P_co], eq=False):

@@ -145,7 +145,7 @@ class Strict:
 
         The last value of a duplicate key counts.
         """
-        return _read(parse_with_duplicates if isinstance(message, bytes | bytearray | str) else _copy, message, values)
+        return _read(parse_with_duplicates, message, values)
 
     def judge(
         self,

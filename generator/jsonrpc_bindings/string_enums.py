@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import StrEnum
 from typing import Any, Self, TypeGuard
 
@@ -28,11 +27,3 @@ class OpenStringEnum(StringEnum):
 def is_string_enum(annotation: Any) -> TypeGuard[type[StringEnum]]:
     """Whether an annotation is a string enumeration."""
     return isinstance(annotation, type) and issubclass(annotation, StringEnum)
-
-
-def make_lookup(cls: type[StringEnum]) -> Callable[[str], StringEnum | None]:
-    """The function from a string to its member; it returns `None` for a string that the enumeration does not accept."""
-    members: dict[str, StringEnum] = {one.value: one for one in cls}
-    if not issubclass(cls, OpenStringEnum):
-        return members.get
-    return lambda text: members.get(text) or cls(text)
