@@ -176,9 +176,9 @@ def measure(value: Any) -> int:
     if isinstance(value, BoundedTable):
         return ENTRY + value.used
     parts: Iterable[Any] = ()
-    if isinstance(value, dict):
+    if value.__class__ is dict:
         parts = chain(value, value.values())
-    elif isinstance(value, list | tuple | frozenset):
+    elif value.__class__ in (list, tuple, frozenset):
         parts = value
     elif is_dataclass(value):
         parts = (getattr(value, name) for name in value.__dataclass_fields__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
-from .json_values import Path, get_integer, get_text
+from .json_values import Path, get_integer
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.contract import Method
@@ -43,7 +43,7 @@ class Finding(NamedTuple):
 @dataclass(slots=True)
 class Event:
     """One message. `body` holds its params, result or error; `request` is the request that it answers,
-    `session` what is known of the session that it names.
+    `session` what is known of the session `session_id` that it or that request names. `update_kind` is the kind of a session update.
 
     `at` is its place in a batch. `problems` are the errors of the schema, with pointers into the message; `uses` are the places in the
     body that depend on capabilities, with paths into the line. `duplicates` are duplicate keys. `undeclared` are fields and values that
@@ -61,6 +61,7 @@ class Event:
     id: Any = None
     body: Any = None
     request: Pending | None = None
+    session_id: str | None = None
     session: Session | None = None
     route: Method[Any, Any] | None = None
     problems: tuple[Violation, ...] = ()
@@ -68,6 +69,7 @@ class Event:
     duplicates: tuple[Violation, ...] = ()
     undeclared: tuple[Undeclared, ...] = ()
     content: tuple[Content, ...] = ()
+    update_kind: str | None = None
     unjudged: str = ""
     strict: Strict | None = None
 
@@ -85,20 +87,9 @@ class Event:
         return name if isinstance(name, str) else None
 
     @property
-    def session_id(self) -> str | None:
-        """The session that the message, or the request that it answers, names."""
-        own = get_text(self.body, "sessionId")
-        return own if own is not None or self.request is None else self.request.session
-
-    @property
     def update(self) -> Any:
         """The session update in the body."""
         return self.body.get("update") if self.body.__class__ is dict else None
-
-    @property
-    def update_kind(self) -> str | None:
-        """The kind of the session update."""
-        return get_text(self.update, "sessionUpdate")
 
     @property
     def error_code(self) -> int | None:

@@ -12,7 +12,7 @@ from .bounded import MAX_BREACHES, MAX_PARTS, MAX_POINTER, MAX_VALUES, make_key,
 from .breach import LEVELS, Breach
 from .connection import Connection
 from .events import Event, Finding, Kind, Level
-from .json_values import Path, is_array, is_object, reach, split_pointer, write_pointer
+from .json_values import Path, get_text, is_array, is_object, reach, split_pointer, write_pointer
 from .requirements import find_requirements
 from .rule import ACP, Aspect, Rule
 from .rules import RULES
@@ -183,7 +183,11 @@ class Monitor:
         elif kind in ("request", "notification"):
             event.method, event.id, params = value["method"], value.get("id"), value.get("params")
             event.body = {} if params is None else params
+        event.session_id = get_text(event.body, "sessionId")
+        if event.session_id is None and event.request is not None:
+            event.session_id = event.request.session
         event.session = connection.find_session(event.session_id)
+        event.update_kind = get_text(event.update, "sessionUpdate")
         strict, is_foreign, others = connection.strict, False, connection.others
         if event.method == "initialize" and kind in ("request", "result"):
             version = reach(event.body, "protocolVersion")
@@ -302,8 +306,7 @@ class Monitor:
         """The rules for a message, cached. Names that peers invent do not fill the cache."""
         kind = event.kind
         method = event.method if event.method in _METHODS else ""
-        update = event.update_kind if kind == "notification" else None
-        update = update if update in _UPDATES else None
+        update = event.update_kind if event.update_kind in _UPDATES else None
         strict = event.strict or self._connection.strict
         version = None if strict is None else strict.contract.version
         mark = (kind, method, update, version)

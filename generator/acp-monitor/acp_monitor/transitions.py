@@ -120,9 +120,10 @@ def _record_request(connection: Connection, event: Event) -> None:
 
 def _record_opening(connection: Connection, event: Event, request: Pending) -> None:
     """Record a request that names roots."""
-    faults = {find_root_fault(problem.pointer, event.value) for problem in event.problems}
-    foreign: set[RootFault | None] = {"other platform"} if find_foreign_roots(event.body) else set()
-    request.root_faults = frozenset(fault for fault in faults | foreign if fault is not None)
+    faults: set[RootFault | None] = {find_root_fault(problem.pointer, event.value) for problem in event.problems}
+    if find_foreign_roots(event.body):
+        faults.add("other platform")
+    request.root_faults = frozenset(fault for fault in faults if fault is not None)
     if event.method == "session/fork":
         request.source_roots = connection.find_roots(request.session)
     elif event.method in ("session/load", "session/resume") and request.session is not None:
@@ -188,9 +189,11 @@ def _record_update(connection: Connection, event: Event) -> None:
         if connection.is_opening() and state is not None:
             connection.early_states[name] = shorten(state)
         return
-    before = session.used
+    has_grown = False
     if connection.version != 1:
+        before = session.used
         _record_work(session, event, update)
+        has_grown = kind == "state_update" or session.used > before
     if kind == "config_option_update":
         session.previous_options = session.options
         _offer_options(connection, session, update)
@@ -199,7 +202,7 @@ def _record_update(connection: Connection, event: Event) -> None:
         mark = f"{field} {make_key(get_text(update, field))}"
         offers = is_offer(reach(update, "capabilities", "cancel"))
         session.stoppable[mark] = offers or bool(session.stoppable.get(mark))
-    elif kind != "state_update" and session.used == before:
+    elif not has_grown:
         return
     connection.sessions[name] = session
 

@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any, Final
 
 from acpgen.input.walk import is_object
-from acpgen.probe.connection import AnswerLater, RequestError
+from acpgen.probe.connection import AnswerLater, RequestError, reach
 
 EARLY_UPDATE: Final = "early update"
 """Asks `Trial.initialize` for a run of the client in which an update of its session comes before the answer to `session/new`."""
@@ -69,7 +69,5 @@ class Agent:
 
     def is_advertised(self, *path: str) -> bool:
         """Whether the client advertises a capability, at a path below its capabilities."""
-        value: Any = self.initialize_params
-        for step in ("capabilities" if self.version == 2 else "clientCapabilities", *path):
-            value = value.get(step) if is_object(value) else None
+        value = reach(self.initialize_params, "capabilities" if self.version == 2 else "clientCapabilities", *path)
         return value is True or is_object(value)

@@ -44,15 +44,12 @@ class Handshake:
     @property
     def version(self) -> Any:
         """The version that the program chose."""
-        result = self.answer.result if self.answer is not None else None
-        return result.get("protocolVersion") if is_object(result) else None
+        return None if self.answer is None else self.answer.reach("result", "protocolVersion")
 
     def find_capability(self, *path: str) -> Any:
         """The advertised value at a path below its capabilities."""
-        value: Any = self.answer.result if self.answer is not None else None
-        for step in ("capabilities" if self.version == 2 else "agentCapabilities", *path):
-            value = value.get(step) if is_object(value) else None
-        return value
+        field = "capabilities" if self.version == 2 else "agentCapabilities"
+        return None if self.answer is None else self.answer.reach("result", field, *path)
 
 
 @dataclass(slots=True)
@@ -278,7 +275,7 @@ class Trial:
         if "error" in response.value:
             self.memory["no session"] = self.describe_refusal("session/new", response)
             raise SkipCase(self.memory["no session"])
-        name = response.result.get("sessionId") if is_object(response.result) else None
+        name = response.reach("result", "sessionId")
         if not isinstance(name, str):
             self.memory["no session"] = "session/new gave no sessionId"
             raise SkipCase(self.memory["no session"])

@@ -48,6 +48,13 @@ class Clock:
         return min(seconds, rest)
 
 
+def reach(value: Any, *path: str) -> Any:
+    """The value at a path of members of a JSON value; `None` if there is none."""
+    for step in path:
+        value = value.get(step) if is_object(value) else None
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class ReceivedMessage:
     """A message of the program: its index in the transcript, its value, and the index of the request that it answers."""
@@ -56,20 +63,22 @@ class ReceivedMessage:
     value: Mapping[str, Any]
     asked: int | None = None
 
+    def reach(self, *path: str) -> Any:
+        """The value at a path of members; `None` if there is none."""
+        return reach(self.value, *path)
+
     @property
     def code(self) -> Any:
         """The code of its error; `None` without an error."""
-        error = self.value.get("error")
-        return error.get("code") if is_object(error) else None
+        return self.reach("error", "code")
 
     @property
     def reason(self) -> str:
         """Its error in words."""
-        error = self.value.get("error")
-        if not is_object(error):
+        if not is_object(self.value.get("error")):
             return "no error"
-        message = str(error.get("message"))
-        return f"{error.get('code')} {message[:120]}"
+        message = str(self.reach("error", "message"))
+        return f"{self.code} {message[:120]}"
 
     @property
     def result(self) -> Any:
@@ -77,9 +86,7 @@ class ReceivedMessage:
 
     def get_update_field(self, name: str) -> Any:
         """A field of the update that it contains."""
-        params = self.value.get("params")
-        update = params.get("update") if is_object(params) else None
-        return update.get(name) if is_object(update) else None
+        return self.reach("params", "update", name)
 
 
 class AnswerLater(Exception):

@@ -175,8 +175,8 @@ class Probing:
         version = handshake.version
         if version != handshake.wanted or version not in VERSIONS or version in self.report.versions:
             return
-        result = handshake.answer.result if handshake.answer is not None else None
-        self.note_program(version, result.get("agentInfo" if version == 1 else "info") if is_object(result) else None)
+        field = "agentInfo" if version == 1 else "info"
+        self.note_program(version, None if handshake.answer is None else handshake.answer.reach("result", field))
 
     def note_program(self, version: int, info: Any) -> None:
         """Report a spoken version and the name of the program."""

@@ -12,7 +12,7 @@ from acpgen.messages import validators
 from acpgen.probe.citations import read_requirements as requirements_table
 from acpgen.probe.clauses import ACP, RPC, Clause, Strength
 from acpgen.probe.conformance import ProbeFinding, SkippedCase
-from acpgen.probe.connection import CaseBreach, Connection, write_id
+from acpgen.probe.connection import CaseBreach, Connection, reach, write_id
 
 if TYPE_CHECKING:
     from acp_monitor import Breach
@@ -96,8 +96,7 @@ def _is_tolerated(connection: Connection, case_breach: CaseBreach) -> bool:
         return False
     value = _read(connection.rows[case_breach.breach.index].message)
     if case_breach.breach.rule == "session-not-open":
-        params = value.get("params") if is_object(value) else None
-        return is_object(params) and write_id(params.get("sessionId")) in connection.tolerated
+        return write_id(reach(value, "params", "sessionId")) in connection.tolerated
     items = value if is_array(value) else [value]
     return all(is_object(item) and write_id(item.get("id")) in connection.tolerated for item in items)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from acpgen.input.walk import is_object
 from acpgen.probe.agent_peer import EARLY_UPDATE
 from acpgen.probe.case_context import SkipCase, Trial
 from acpgen.probe.connection import ReceivedMessage
@@ -103,7 +102,7 @@ def unknown_mode(trial: Trial) -> None:
         trial.fail(f"the client {trial.ended} at an elicitation in an unknown mode", len(trial.connection.rows) - 1)
     elif response is None:
         raise SkipCase("an elicitation was not answered; it may wait for a person")
-    elif is_object(response.result) and response.result.get("action") == "accept":
+    elif response.reach("result", "action") == "accept":
         trial.fail_answer(response, "an elicitation in an unknown mode is answered with 'accept'")
 
 
@@ -151,8 +150,7 @@ def terminal(trial: Trial) -> None:
             if creation is None
             else trial.describe_refusal("terminal/create", creation)
         )
-    name = creation.result.get("terminalId") if is_object(creation.result) else None
-    here = {"sessionId": session, "terminalId": name}
+    here = {"sessionId": session, "terminalId": creation.reach("result", "terminalId")}
     for method in ("terminal/wait_for_exit", "terminal/output", "terminal/release"):
         response = trial.expect(method, here, seconds=trial.slow)
         if response is None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from acpgen.input.walk import is_array, is_object
-from acpgen.probe.case_context import AUTH_REQUIRED, Handshake, SkipCase, Trial
+from acpgen.input.walk import is_object
+from acpgen.probe.case_context import AUTH_REQUIRED, Handshake, SkipCase, Trial, as_list
 from acpgen.probe.cases.initialization import describe_unspoken
 from acpgen.probe.registry import case
 
@@ -33,11 +33,9 @@ def name_and_version(trial: Trial) -> None:
     """`initialize`. Expected: an answer that names the program and its version, which bug reports need."""
     outcome = _initialize(trial)
     assert outcome.answer is not None
-    result = outcome.answer.result
-    info = result.get("agentInfo", result.get("info")) if is_object(result) else None
-    missing = [
-        key for key in ("name", "version") if not (is_object(info) and isinstance(info.get(key), str) and info[key])
-    ]
+    field = "agentInfo" if outcome.answer.reach("result", "agentInfo") is not None else "info"
+    values = {key: outcome.answer.reach("result", field, key) for key in ("name", "version")}
+    missing = [key for key, value in values.items() if not (isinstance(value, str) and value)]
     if missing:
         trial.fail_answer(outcome.answer, f"the answer to `initialize` has no {' and no '.join(missing)} of the agent")
 
@@ -65,9 +63,8 @@ def _initialize(trial: Trial) -> Handshake:
 
 def _list_methods(outcome: Handshake) -> list[dict[str, Any]]:
     """The authentication methods in the answer to `initialize`."""
-    result = outcome.answer.result if outcome.answer is not None else None
-    methods = result.get("authMethods") if is_object(result) else None
-    return [{**each} for each in methods if is_object(each)] if is_array(methods) else []
+    methods = as_list(None if outcome.answer is None else outcome.answer.reach("result", "authMethods"))
+    return [{**each} for each in methods if is_object(each)]
 
 
 def _find_kind(method: dict[str, Any]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from acpgen.input.walk import is_object
 from acpgen.probe.case_context import SkipCase, Trial
 from acpgen.probe.cases.sessions import PATHS, ask, needs, require_result
 from acpgen.probe.connection import ReceivedMessage
@@ -31,7 +30,7 @@ def fork(trial: Trial) -> None:
     needs(trial, "session/fork")
     name = trial.require_session()
     response = require_result(trial, "session/fork", {**trial.make_new_params(), "sessionId": name})
-    if is_object(response.result) and response.result.get("sessionId") == name:
+    if response.reach("result", "sessionId") == name:
         trial.fail_answer(response, "a fork has the id of its source", clause="unique")
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from acpgen.input.walk import is_object
 from acpgen.probe.case_context import SkipCase, Trial, as_list
-from acpgen.probe.connection import ReceivedMessage
+from acpgen.probe.connection import ReceivedMessage, reach
 from acpgen.probe.registry import case
 
 PATHS: Final[dict[str, dict[int, tuple[str, ...]]]] = {
@@ -53,7 +53,7 @@ def list_all(trial: Trial) -> None:
     cursors: set[str] = set()
     for _ in range(5):
         response = require_result(trial, "session/list", params)
-        cursor = response.result.get("nextCursor") if is_object(response.result) else None
+        cursor = response.reach("result", "nextCursor")
         if not isinstance(cursor, str):
             return
         if cursor in cursors:
@@ -69,12 +69,8 @@ def list_none(trial: Trial) -> None:
     needs(trial, "session/list")
     folder = trial.folder.parent / "unused"
     response = require_result(trial, "session/list", {"cwd": str(folder)})
-    others = [
-        one
-        for one in as_list(response.result.get("sessions") if is_object(response.result) else None)
-        if is_object(one)
-    ]
-    wrong = [one for one in others if one.get("cwd") != str(folder)]
+    sessions = as_list(response.reach("result", "sessions"))
+    wrong = [one for one in sessions if is_object(one) and one.get("cwd") != str(folder)]
     if wrong:
         other = wrong[0].get("cwd")
         trial.fail_answer(
@@ -141,10 +137,7 @@ def delete_twice(trial: Trial) -> None:
 def set_mode(trial: Trial) -> None:
     """`session/set_mode` to each mode that a new session offers. Expected: a result."""
     name, result = open_session(trial)
-    modes = result.get("modes")
-    names = [
-        one.get("id") for one in as_list(modes.get("availableModes") if is_object(modes) else None) if is_object(one)
-    ]
+    names = [one.get("id") for one in as_list(reach(result, "modes", "availableModes")) if is_object(one)]
     if not names:
         raise SkipCase("the session offers no modes")
     for mode in names[:4]:
@@ -177,7 +170,7 @@ def open_session(trial: Trial) -> tuple[str, dict[str, Any]]:
     """A session and the result that opened it."""
     name = trial.require_session()
     for responses in trial.connection.answers.values():
-        if is_object(responses[0].result) and responses[0].result.get("sessionId") == name:
+        if responses[0].reach("result", "sessionId") == name:
             return name, responses[0].result
     raise SkipCase("the session was not opened on this connection")
 
