@@ -26,7 +26,6 @@ from .errors import METHOD_NOT_FOUND, RequestError, make_failure, make_invalid_p
 from .hooks import OnChange, OnEvent, ServiceEvent, Steps, await_result
 from .policy import DEFAULT_LIMIT, FilePolicy
 from .scope import Scope, is_absolute
-from .workers import Workers
 from .workspace import Roots, RootsSource, get_session_roots
 
 __all__ = ["DEFAULT_LIMIT", "Buffer", "FilePolicy", "FileSystem", "OnChange", "OnEvent", "ServiceEvent"]
@@ -42,8 +41,7 @@ class FileSystem:
     changed their file already. `on_event` is called with every step of every request, refusals included. `approve` is asked before each
     write; `None` allows all. `buffer` is asked for unsaved text before a file is read, and `on_change` is called after a write, each
     with the path of the request and, if links lead elsewhere, with the real path too; `acp_workspace.versioning.GitStage()` is an
-    `on_change`. Hooks may be async; their exceptions are errors of your program and propagate unchanged. `workers` runs the work on the
-    disk.
+    `on_change`. Hooks may be async; their exceptions are errors of your program and propagate unchanged.
     """
 
     def __init__(
@@ -56,10 +54,9 @@ class FileSystem:
         approve: Approve | None = None,
         buffer: Buffer | None = None,
         on_change: OnChange | None = None,
-        workers: Workers | None = None,
     ) -> None:
         self.policy = policy or FilePolicy()
-        self.backend: FileBackend = backend or DiskBackend(self.policy, workers)
+        self.backend: FileBackend = backend or DiskBackend(self.policy)
         self._source: RootsSource | Mapping[str, Roots] = roots
         self._on_event = on_event
         self._approve = approve
