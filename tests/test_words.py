@@ -197,7 +197,7 @@ OTHERS: Final = {
             "process",
             "roots",
         ),
-        *("terminal_output", "tool_call", "tool_call_subject", "unsaved_text"),
+        *("terminal_output", "tool_call", "unsaved_text"),
     },
     "acp_workspace": {
         *(

@@ -93,7 +93,7 @@ def test_a_client_of_v2_drives_an_agent_of_v1() -> None:
             listed = await calls.session_list(v2.ListSessionsRequest())
             assert [one.session_id for one in listed.sessions] == ["s"]
             await calls.session_close(v2.CloseSessionRequest(session_id="s"))
-            assert adapter.losses.total == 0
+            assert adapter.losses.counts.total() == 0
         setting.finish()
         assert setting.breaches == []
 
@@ -118,7 +118,7 @@ def test_a_client_of_v1_drives_an_agent_of_v2() -> None:
             assert len(client.updates[6]["content"]) == 2
             assert client.asked[0].tool_call.tool_call_id == "c"
             await calls.session_close(v1.CloseSessionRequest(session_id="s"))
-            assert adapter.losses.total == 0
+            assert adapter.losses.counts.total() == 0
         setting.finish()
         assert setting.breaches == []
 

@@ -136,7 +136,7 @@ def test_a_question_of_an_agent_of_v2_names_the_request_of_the_client_of_v1() ->
             prompt = v1.PromptRequest(session_id="s", prompt=[v1.TextContent(text="Hello")])
             assert (await calls.session_prompt(prompt)).stop_reason == "end_turn"
             assert (client.about, agent.answers) == (["session/prompt"], ["accept"])
-            assert adapter.losses.total == 0
+            assert adapter.losses.counts.total() == 0
 
     run(work)
 

@@ -114,7 +114,7 @@ def test_files_and_terminals_are_served_and_a_terminal_is_shown_as_one_of_v2(tmp
             kinds = [one["sessionUpdate"] for one in client.updates]
             assert kinds[:2] == ["user_message", "state_update"] and kinds[-1] == "state_update"
             assert client.updates[-1]["stopReason"] == "end_turn"
-            assert adapter.losses.total == 0
+            assert adapter.losses.counts.total() == 0
         setting.finish()
         assert setting.breaches == []
 

@@ -36,7 +36,7 @@ def place() -> tuple[list[Loss], Any]:
 
 
 def to_v1() -> ToV1:
-    return ToV1(has_switches=True, has_notices=True, has_compaction=True)
+    return ToV1({"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}})
 
 
 # --- there and back --------------------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ def test_an_object_that_is_an_agent_of_v2_serves_a_client_of_v1() -> None:
         assert client.updates == [
             {"sessionUpdate": "agent_message_chunk", "messageId": "a", "content": words("tide")},
         ]
-        assert codec.losses.total == 0
+        assert codec.losses.counts.total() == 0
 
     run(work)
 

@@ -16,7 +16,6 @@ from acp_session.permission import (
     decide,
     get_tool_call_update,
     read,
-    tool_call_subject,
 )
 from session.permission_requests import V1_OPTIONS, as_json, v1_request, v2_request
 
@@ -42,14 +41,22 @@ def test_a_request_needs_a_title_and_options_with_ids_of_their_own() -> None:
 
 def test_prompt_words_never_enter_the_tool_call() -> None:
     update = v2.ToolCallUpdate(tool_call_id="c", title="Edit a.py")
-    request = ask("s", "May I edit a.py?", OPTIONS, description="It is broken.", subject=tool_call_subject(update))
+    request = ask(
+        "s",
+        "May I edit a.py?",
+        OPTIONS,
+        description="It is broken.",
+        subject=v2.ToolCallPermissionSubject(tool_call=update),
+    )
     shown = get_tool_call_update(request)
     assert shown is not None
     assert as_json(shown) == {"toolCallId": "c", "title": "Edit a.py"}
     prompt = read(request)
     assert prompt is not None
     assert (prompt.title, prompt.description, prompt.tool_call) == ("May I edit a.py?", "It is broken.", update)
-    bare = ask("s", "May I?", OPTIONS, subject=tool_call_subject(v2.ToolCallUpdate(tool_call_id="c")))
+    bare = ask(
+        "s", "May I?", OPTIONS, subject=v2.ToolCallPermissionSubject(tool_call=v2.ToolCallUpdate(tool_call_id="c"))
+    )
     assert as_json(get_tool_call_update(bare)) == {"toolCallId": "c"}
     assert get_tool_call_update(ask("s", "May I?", OPTIONS)) is None
 

@@ -22,7 +22,6 @@ from acp_session.permission import (
     decide,
     get_tool_call_update,
     read,
-    tool_call_subject,
 )
 from acp_workspace.containment import guarantees
 from requirement_checks import Checks
@@ -103,7 +102,11 @@ def an_unknown_subject_is_kept(base: Path) -> None:
 @requirement(98)
 def prompt_words_stand_in_the_prompt(base: Path) -> None:
     request = ask(
-        "s", "May I?", [YES], description="Because.", subject=tool_call_subject(v2.ToolCallUpdate(tool_call_id="c"))
+        "s",
+        "May I?",
+        [YES],
+        description="Because.",
+        subject=v2.ToolCallPermissionSubject(tool_call=v2.ToolCallUpdate(tool_call_id="c")),
     )
     written = json.loads(v2.encode(request))
     assert (written["title"], written["description"]) == ("May I?", "Because.")
@@ -132,7 +135,7 @@ def a_permission_of_a_cancelled_turn_is_answered_as_cancelled(base: Path) -> Non
 @requirement(99, "acp/v2/schema/toolcallpermissionsubject/1")
 def prompt_words_do_not_reach_the_tool_call(base: Path) -> None:
     call = v2.ToolCallUpdate(tool_call_id="c", title="Edit")
-    request = ask("s", "May I?", [YES], description="Because.", subject=tool_call_subject(call))
+    request = ask("s", "May I?", [YES], description="Because.", subject=v2.ToolCallPermissionSubject(tool_call=call))
     assert get_tool_call_update(request) == call
     assert b"May I" not in v2.encode(get_tool_call_update(request))
 

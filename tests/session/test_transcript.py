@@ -88,7 +88,7 @@ def test_tool_calls_terminals_and_plans_are_patched() -> None:
 
 def test_cancelled_calls_are_marked_until_the_agent_says_more() -> None:
     transcript = fed(call("done", status="completed"), call("open"), call("late", status="in_progress"))
-    assert transcript.mark_cancelled() == ("open", "late")
+    transcript.mark_cancelled()
 
     def marks() -> dict[str, bool]:
         return {name: one.is_cancelled for name, one in transcript.tool_calls.items()}

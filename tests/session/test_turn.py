@@ -14,12 +14,15 @@ from typing import Any
 import pytest
 from acp_bindings import ConnectionClosed, NotAdvertised, PeerError, v1, v2
 
+from acp_session import Agent, Client, connect_in_memory
 from acp_session.errors import InvalidMessage
 from acp_session.services import LocalServices
 from acp_session.session import Session
 from acp_session.store import MemoryStore, StoredSession
 from acp_session.turn import CommandResult, Diff, Turn
 from acp_workspace.containment import guarantees
+from acp_workspace.errors import REFUSED
+from acp_workspace.filesystem import FilePolicy
 
 from .raw_client import FORMS, Answer, RawClient, Refused, choose, reply, talking
 from .test_agent import Working, both, echo, play
@@ -865,3 +868,25 @@ def test_where_the_agents_machine_runs_no_commands_the_client_is_not_blamed(
 
     assert talk(tmp_path, 2, run).calls() == {}
     assert "agent's machine" in found[0]
+
+
+@pytest.mark.parametrize(("files", "expected"), [(FilePolicy(), REFUSED), (FilePolicy(denied_for_writing=()), None)])
+def test_the_author_of_an_agent_decides_which_files_it_writes_on_its_own_machine(
+    tmp_path: Path, files: FilePolicy, expected: int | None
+) -> None:
+    class Writing(Agent):
+        async def on_prompt(self, turn: Turn) -> str:
+            try:
+                await turn.write_text_file(".github/workflows/ci.yml", "on: push\n")
+            except PeerError as error:
+                return f"_{error.code}"
+            return "_written"
+
+    async def work() -> None:
+        agent, client = Writing(files=files), Client(allowed_roots=[tmp_path])
+        async with connect_in_memory(agent, client, versions=(2,)) as connection:
+            session = await connection.new_session(tmp_path)
+            result = await session.prompt("Write")
+            assert result.stop_reason == ("_written" if expected is None else f"_{expected}")
+
+    play(work)

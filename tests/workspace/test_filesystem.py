@@ -28,6 +28,7 @@ from msgspec.structs import force_setattr
 
 from acp_workspace.atomic import TEMPORARY, prepare, read_at_most, recover
 from acp_workspace.containment import AccessDenied, bind, guarantees
+from acp_workspace.disk import DiskBackend
 from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
 from acp_workspace.filesystem import DEFAULT_LIMIT, FilePolicy, FileSystem, ServiceEvent
 from acp_workspace.policy import SECRETS, is_denied
@@ -1069,7 +1070,7 @@ def test_the_user_is_told_of_every_refusal(tmp_path: Path, make: Make) -> None:
 def test_more_requests_than_may_wait_are_refused_and_nothing_is_begun(tmp_path: Path, make: Make) -> None:
     make("app/a.txt", "old")
     workers = Workers(1, most_waiting=2, most_bytes=100)
-    client = Client(tmp_path, workers=workers)
+    client = Client(tmp_path, backend=DiskBackend(FilePolicy(), workers))
     go = threading.Event()
 
     async def crowd() -> list[Any]:

@@ -11,7 +11,7 @@ import pytest
 from acp_bindings import v1
 
 from acp_workspace.approval import FileApprovalRequest
-from acp_workspace.backend import Access, Lines, MemoryBackend
+from acp_workspace.backend import Access, MemoryBackend
 from acp_workspace.containment import guarantees
 from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND, REFUSED, RequestError
 from acp_workspace.filesystem import FilePolicy, FileSystem, ServiceEvent
@@ -265,9 +265,9 @@ class Remote:
         await asyncio.sleep(0)
         return await self.there.locate(access, path, writing=writing)
 
-    async def read(self, access: Access, path: str, lines: Lines) -> str:
+    async def read(self, access: Access, path: str, line: int | None, limit: int | None) -> str:
         await asyncio.sleep(0)
-        return await self.there.read(access, path, lines)
+        return await self.there.read(access, path, line, limit)
 
     async def write(self, access: Access, path: str, content: str, *, approved: str | None = None) -> str:
         await asyncio.sleep(0)

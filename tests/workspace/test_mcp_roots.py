@@ -168,7 +168,7 @@ def test_only_directories_with_consent_that_can_be_used_are_exposed(tmp_path: Pa
             await refusing.expose(app)
         assert caught.value.code == REFUSED
         assert refusing.current() == []
-        await provider.expose_workspace(RootSet.bind(parse_scope(app, [lib])))
+        await provider.follow(RootSet.bind(parse_scope(app, [lib])))
         await provider.expose(app)
         assert [root.uri for root in provider.list_roots().roots] == [make_uri(app), make_uri(lib)]
         assert provider.allows(f"{app}/x")
@@ -425,7 +425,7 @@ def test_a_server_of_the_package_mcp_gets_our_roots_over_stdio(tmp_path: Path) -
         send(roots.encode(Notification("notifications/initialized", roots.InitializedNotification())))
         provider.initialized()
         assert await told() == {"roots": [], "changes": 0}
-        await provider.expose_workspace(RootSet.bind(parse_scope(app, [lib])))
+        await provider.follow(RootSet.bind(parse_scope(app, [lib])))
         assert await told() == {"roots": [[make_uri(app), "app"], [make_uri(lib), "lib with ü"]], "changes": 1}
         Path(lib).rmdir()
         await provider.check()

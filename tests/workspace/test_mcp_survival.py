@@ -105,11 +105,11 @@ def test_a_batch_is_announced_once(tmp_path: Path) -> None:
             await provider.withdraw(paths[0])
             await provider.expose(paths[0])
             await provider.withdraw(paths[0])
-            await provider.rename(paths[1], "other")
+            await provider.expose(paths[1], "other")
         assert len(server.told) == 2
         async with provider.batch():
-            await provider.rename(paths[1], "third")
-            await provider.rename(paths[1], "other")
+            await provider.expose(paths[1], "third")
+            await provider.expose(paths[1], "other")
         assert len(server.told) == 2  # nothing has changed
 
         async def failing() -> None:
@@ -167,14 +167,12 @@ def test_a_root_is_renamed_without_asking_again(tmp_path: Path) -> None:
     async def work() -> None:
         provider = server.provider()
         await provider.expose(app)
-        await provider.rename(app, "The app")
+        await provider.expose(app, "The app")
         assert shown(provider) == [(make_uri(app), "The app")]
         await provider.expose(f"{app}/", "Again")
         assert shown(provider) == [(make_uri(app), "Again")]
         await provider.expose(app)  # without a name nothing changes
         assert (shown(provider), len(server.told), server.asked) == ([(make_uri(app), "Again")], 3, [app])
-        with pytest.raises(LookupError):
-            await provider.rename(f"{app}/none", "x")
 
     asyncio.run(work())
 

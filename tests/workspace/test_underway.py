@@ -13,8 +13,9 @@ import pytest
 
 from acp_workspace import atomic
 from acp_workspace.containment import guarantees
+from acp_workspace.disk import DiskBackend
 from acp_workspace.errors import REFUSED, RequestError
-from acp_workspace.filesystem import ServiceEvent
+from acp_workspace.filesystem import FilePolicy, ServiceEvent
 from acp_workspace.scope import parse_scope
 from acp_workspace.workers import Workers
 from acp_workspace.workspace import RootSet
@@ -102,7 +103,7 @@ def test_a_request_that_waits_for_a_thread_opens_nothing_afterwards(
     tmp_path: Path, make: Make, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
     workers = Workers(1)
-    client = Client(tmp_path, workers=workers)
+    client = Client(tmp_path, backend=DiskBackend(FilePolicy(), workers))
     make("app/a.txt", "old")
     opened: list[str] = []
 

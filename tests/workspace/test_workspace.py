@@ -293,10 +293,11 @@ def test_paths_under_every_root_are_in_scope_alike_and_earlier_roots_prevail(tmp
     assert roots.contains("x")
     assert not roots.contains("../secret.md")
     assert not roots.contains(f"{lib}/LINK.md")
-    found = list(roots.discover("AGENTS.md", "SKILLS.md", "LINK.md"))
-    assert [one.path for one in found] == [f"{app}/AGENTS.md", f"{lib}/AGENTS.md", f"{lib}/SKILLS.md"]
-    prevailing = roots.find_prevailing("AGENTS.md", "SKILLS.md")
-    assert {name: one.root.path for name, one in prevailing.items()} == {"AGENTS.md": app, "SKILLS.md": lib}
+    assert roots.discover("AGENTS.md", "SKILLS.md", "LINK.md") == {
+        "AGENTS.md": [f"{app}/AGENTS.md", f"{lib}/AGENTS.md"],
+        "SKILLS.md": [f"{lib}/SKILLS.md"],
+        "LINK.md": [],
+    }
     descriptor = roots.open("AGENTS.md")
     assert os.read(descriptor, 1000).decode() == app
     os.close(descriptor)

@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 
 from acp_bindings import RequestError, v2
 
+from acp_workspace.policy import FilePolicy
 from acp_workspace.workspace import RootPolicy
 from jsonrpc_bindings.peers import refuse_unserved
 
@@ -45,7 +46,8 @@ class Agent:
     `allowed_roots`: the directories that sessions may use, or a policy for them; by default all. `additional_directories`: whether a
     session may have more than one root. `prompt_types`: the content types that a prompt may have besides text and links: `image`,
     `audio`, `resource`. `mcp_transports`: how the agent connects to `session.mcp_servers`, `stdio` and `http`; servers with other
-    transports are refused.
+    transports are refused. `files`: the policy for the files that the agent reads and writes for a client of v2, on its own machine; a
+    client of v1 has its own.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class Agent:
         additional_directories: bool = True,
         prompt_types: Collection[str] = (),
         mcp_transports: Collection[str] = ("stdio",),
+        files: FilePolicy = FilePolicy(),  # noqa: B008 - frozen
     ) -> None:
         refuse_text(allowed_roots=allowed_roots, prompt_types=prompt_types, mcp_transports=mcp_transports)
         refuse_unknown(("text", "resource_link", *PROMPT_CAPABILITIES), prompt_types=prompt_types)
@@ -71,6 +74,7 @@ class Agent:
         self.additional_directories = additional_directories
         self.prompt_types = frozenset(prompt_types)
         self.mcp_transports = frozenset(mcp_transports)
+        self.files = files
         self.owners: dict[str, AgentCore] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         if any(isinstance(one, v2.AuthMethodAgent) for one in auth_methods) and not self.overrides("on_authenticate"):

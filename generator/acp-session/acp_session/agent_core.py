@@ -57,7 +57,7 @@ class AgentCore(peers.Agent):
         self.user = user
         self.grace = grace
         self.sessions: dict[str, Session] = {}
-        self.services: Services = LocalServices(Local(), self._show_terminal, self)
+        self.services: Services = LocalServices(Local(files=agent.files), self._show_terminal, self)
         self._local = self.services
         self._remote: peers.RemoteClient | None = None
         self._workspace = AgentWorkspace(advertised=agent.additional_directories, policy=agent.root_policy)

@@ -19,7 +19,7 @@ from acp_bindings.v2 import peers as peers2
 
 from acp_workspace.errors import UNSUPPORTED_VERSION
 from jsonrpc_bindings.child import Child
-from jsonrpc_bindings.framing import LIMIT, Kind, Unreadable, make_framing
+from jsonrpc_bindings.framing import LIMIT, Unreadable, make_framing
 from jsonrpc_bindings.incoming import is_call
 from jsonrpc_bindings.json_types import is_array
 from jsonrpc_bindings.parse import TooManyValues, parse, parse_with_duplicates
@@ -57,7 +57,6 @@ async def spawn_agent(
     client: Client,
     *,
     versions: Collection[int] = VERSIONS,
-    kind: Kind = "lines",
     limit: int = LIMIT,
     cwd: Folder | None = None,
     env: Mapping[str, str] | None = None,
@@ -77,7 +76,7 @@ async def spawn_agent(
         raise ValueError("'command' must name a program")
     words = [str(word) if isinstance(word, str) else word.__fspath__() for word in command]
     grace = options.get("grace", 2.0)
-    child = await Child.start(words, make_framing(kind, limit), cwd=cwd, env=env, stderr=stderr, grace=grace)
+    child = await Child.start(words, make_framing("lines", limit), cwd=cwd, env=env, stderr=stderr, grace=grace)
     async with _connect(child, client, known_versions, options) as agent:
         yield agent
 

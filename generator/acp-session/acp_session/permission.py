@@ -70,11 +70,6 @@ def make_title(title: object) -> str:
     return title if isinstance(title, str) and title.strip() else GENERIC_TITLE
 
 
-def tool_call_subject(tool_call: v2.ToolCallUpdate) -> v2.RequestPermissionSubject:
-    """The subject for a tool call: the update that the client applies to the tool call it displays."""
-    return v2.ToolCallPermissionSubject(tool_call=tool_call)
-
-
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What a response decides.

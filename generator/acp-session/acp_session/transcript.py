@@ -300,14 +300,12 @@ class Transcript:
         if self.state is not None:
             self.state = "idle"
 
-    def mark_cancelled(self) -> tuple[str, ...]:
-        """Mark unfinished tool calls as cancelled, as when the user cancels the work; return their ids."""
-        open_calls = [one for one in self._tool_calls.values() if one.status not in FINAL_STATUSES]
-        for one in open_calls:
-            one.is_cancelled = True
-        ids = tuple(one.id for one in open_calls)
-        self._cancelled.update(ids)
-        return ids
+    def mark_cancelled(self) -> None:
+        """Mark unfinished tool calls as cancelled, as when the user cancels the work."""
+        for one in self._tool_calls.values():
+            if one.status not in FINAL_STATUSES:
+                one.is_cancelled = True
+                self._cancelled.add(one.id)
 
     def _get_message(self, kind: str, message_id: str) -> Message:
         key = _ROLES[kind], message_id

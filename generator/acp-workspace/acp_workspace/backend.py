@@ -18,19 +18,6 @@ from .workspace import Roots
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
-    """The requested lines of a file: `limit` lines from `line` on (the first is 1); all if both are `None`."""
-
-    line: int | None = None
-    limit: int | None = None
-
-    @property
-    def is_all(self) -> bool:
-        """Whether the whole file is requested."""
-        return self.line is None and self.limit is None
-
-
-@dataclass(frozen=True, slots=True)
 class Access:
     """One access of a session.
 
@@ -55,8 +42,8 @@ class FileBackend(Protocol):
         """The canonical name of the file that a path leads to, which need not exist. Raises if it may not be read, or written."""
         ...
 
-    async def read(self, access: Access, path: str, lines: Lines) -> str:
-        """Read the text of a file, or lines of it."""
+    async def read(self, access: Access, path: str, line: int | None, limit: int | None) -> str:
+        """Read the text of a file, or `limit` lines from `line` on (the first is 1); all if both are `None`."""
         ...
 
     async def write(self, access: Access, path: str, content: str, *, approved: str | None = None) -> str:
@@ -97,14 +84,14 @@ class MemoryBackend:
         separator = "/" if scope.flavour == "posix" else "\\"
         return separator.join((root.rstrip(separator), *parts))
 
-    async def read(self, access: Access, path: str, lines: Lines) -> str:
+    async def read(self, access: Access, path: str, line: int | None, limit: int | None) -> str:
         """Read the text of a file, or lines of it. Raises `RequestError` -32002 if the file does not exist."""
         real = await self.locate(access, path, writing=False)
         access.check()
         content = self.files.get(real)
         if content is None:
             raise make_not_found(path)
-        return cut(path, content, lines, self._policy)
+        return cut(path, content, line, limit, self._policy)
 
     async def write(self, access: Access, path: str, content: str, *, approved: str | None = None) -> str:
         """Store a text."""
@@ -124,7 +111,7 @@ class MemoryBackend:
         """Do nothing: no resources are held."""
 
 
-def cut(path: str, content: str, requested: Lines, policy: FilePolicy) -> str:
+def cut(path: str, content: str, line: int | None, limit: int | None, policy: FilePolicy) -> str:
     """The requested lines of a complete text. Raises `RequestError` if it is not text, or if the lines are too large."""
     try:
         decode_text(content.encode())
@@ -132,7 +119,7 @@ def cut(path: str, content: str, requested: Lines, policy: FilePolicy) -> str:
         raise make_failure(path, "the file cannot be read as text: it is not Unicode") from None
     except NotText as error:
         raise make_failure(path, f"the file cannot be read as text: {error}") from None
-    selection = select_lines(content, requested.line, requested.limit)
+    selection = select_lines(content, line, limit)
     if len(selection.encode()) > policy.max_read:
         raise make_failure(
             path, f"the text is larger than {policy.max_read} bytes; ask for lines with 'line' and 'limit'"

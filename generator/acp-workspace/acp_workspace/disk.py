@@ -17,7 +17,7 @@ from typing import Final, TypeVar
 
 from . import text
 from .atomic import Old, Target, prepare, read_at_most, recover
-from .backend import Access, Lines
+from .backend import Access
 from .containment import AccessDenied, Place, Root, bind, guarantees, open_folder, open_regular, reach
 from .errors import convert_os_errors, make_failure, make_refusal
 from .mechanism import Held
@@ -51,9 +51,9 @@ class DiskBackend:
         """The real path of a file, proven to be in a root by opening it. See `FileBackend`."""
         return await self._run(access, path, lambda request: request.locate(writing=writing))
 
-    async def read(self, access: Access, path: str, lines: Lines) -> str:
+    async def read(self, access: Access, path: str, line: int | None, limit: int | None) -> str:
         """Read the text of a file, or lines of it. See `FileBackend`."""
-        return await self._run(access, path, lambda request: request.read(lines))
+        return await self._run(access, path, lambda request: request.read(line, limit))
 
     async def write(self, access: Access, path: str, content: str, *, approved: str | None = None) -> str:
         """Write the text of a file atomically. See `FileBackend`."""
@@ -140,7 +140,7 @@ class _Request:
 
     # --- reading
 
-    def read(self, requested: Lines) -> str:
+    def read(self, line: int | None, limit: int | None) -> str:
         """The text of the file, or lines of it."""
 
         def open_place(place: Place) -> int:
@@ -159,14 +159,14 @@ class _Request:
             try:
                 if raw is not None and len(raw) <= most:
                     whole = text.decode_text(raw, self.policy.fallback_encoding)
-                    return text.select_lines(whole, requested.line, requested.limit)
-                if requested.is_all:
+                    return text.select_lines(whole, line, limit)
+                if line is None and limit is None:
                     reason = f"the file is larger than {most} bytes; ask for lines with 'line' and 'limit'"
                     raise make_failure(self.path, reason)
                 return text.read_lines(
                     lambda: self._read_chunks(file),
-                    requested.line,
-                    requested.limit,
+                    line,
+                    limit,
                     most,
                     self.policy.fallback_encoding,
                 )

@@ -20,13 +20,12 @@ from typing import Literal, TypeAlias
 from acp_bindings import v1
 
 from .approval import Approve, FileApprovalRequest, require_approval
-from .backend import Access, FileBackend, Lines, cut
+from .backend import Access, FileBackend, cut
 from .disk import DiskBackend
 from .errors import METHOD_NOT_FOUND, RequestError, make_failure, make_invalid_params, make_refusal
 from .hooks import OnChange, OnEvent, ServiceEvent, Steps, await_result
 from .policy import DEFAULT_LIMIT, FilePolicy
 from .scope import Scope, is_absolute
-from .workers import Workers
 from .workspace import Roots, RootsSource, get_session_roots
 
 __all__ = ["DEFAULT_LIMIT", "Buffer", "FilePolicy", "FileSystem", "OnChange", "OnEvent", "ServiceEvent"]
@@ -42,8 +41,7 @@ class FileSystem:
     changed their file already. `on_event` is called with every step of every request, refusals included. `approve` is asked before each
     write; `None` allows all. `buffer` is asked for unsaved text before a file is read, and `on_change` is called after a write, each
     with the path of the request and, if links lead elsewhere, with the real path too; `acp_workspace.versioning.GitStage()` is an
-    `on_change`. Hooks may be async; their exceptions are errors of your program and propagate unchanged. `workers` runs the work on the
-    disk.
+    `on_change`. Hooks may be async; their exceptions are errors of your program and propagate unchanged.
     """
 
     def __init__(
@@ -56,10 +54,9 @@ class FileSystem:
         approve: Approve | None = None,
         buffer: Buffer | None = None,
         on_change: OnChange | None = None,
-        workers: Workers | None = None,
     ) -> None:
         self.policy = policy or FilePolicy()
-        self.backend: FileBackend = backend or DiskBackend(self.policy, workers)
+        self.backend: FileBackend = backend or DiskBackend(self.policy)
         self._source: RootsSource | Mapping[str, Roots] = roots
         self._on_event = on_event
         self._approve = approve
@@ -106,14 +103,13 @@ class FileSystem:
         Unsaved text of the editor takes precedence over the backend. The text is decoded, without a byte order mark; line ends are as in
         the file. A file larger than `max_read` is read only up to the requested lines. Raises `RequestError`.
         """
-        requested = Lines(line, limit)
         async with Steps(self._on_event, session_id, path, "read") as steps:
             access = self._access(session_id, path, "read", steps)
             unsaved = await self._get_unsaved_text(access, path)
             if unsaved is None:
-                return await self.backend.read(access, path, requested)
+                return await self.backend.read(access, path, line, limit)
             access.check()
-            return cut(path, unsaved, requested, self.policy)
+            return cut(path, unsaved, line, limit, self.policy)
 
     async def write(self, session_id: str, path: str, content: str) -> str:
         """Write the text of a file atomically, creating missing folders, and return its real path.
@@ -131,13 +127,6 @@ class FileSystem:
                 access.check()
             return await self.backend.write(access, path, content, approved=approved)
 
-    def _get_roots(self, session_id: str, action: Literal["read", "write"]) -> Roots:
-        is_allowed = self.policy.read if action == "read" else self.policy.write
-        if not is_allowed or not self.backend.is_usable:
-            method = f"fs/{action}_text_file"
-            raise RequestError(METHOD_NOT_FOUND, f"{method} is not supported here", {"method": method})
-        return get_session_roots(self._source, session_id)
-
     async def _get_unsaved_text(self, access: Access, path: str) -> str | None:
         if self._buffer is None:
             return None
@@ -149,7 +138,11 @@ class FileSystem:
         return None
 
     def _access(self, session_id: str, path: str, action: Literal["read", "write"], steps: Steps) -> Access:
-        roots = self._get_roots(session_id, action)
+        is_allowed = self.policy.read if action == "read" else self.policy.write
+        if not is_allowed or not self.backend.is_usable:
+            method = f"fs/{action}_text_file"
+            raise RequestError(METHOD_NOT_FOUND, f"{method} is not supported here", {"method": method})
+        roots = get_session_roots(self._source, session_id)
         _require_absolute(path, roots)
         return Access(roots, lambda: self._require_current(session_id, path, roots), steps.changed.append)
 

@@ -151,7 +151,7 @@ class RootsProvider:
             await self._announce()
 
     async def expose(self, path: str, name: str | None = None) -> None:
-        """Expose a directory or a file, after asking for consent. If it is exposed already, only its name is set.
+        """Expose a directory or a file, after asking for consent. If it is exposed already, only its display name is set, if any.
 
         Raises `RequestError` -32001 if it is not usable or not granted.
         """
@@ -179,12 +179,6 @@ class RootsProvider:
         self._exposed.append(exposed)
         await self._announce()
 
-    async def expose_workspace(self, workspace: RootSet) -> None:
-        """Expose the roots of an ACP session in order, and announce them once; see `expose`."""
-        async with self.batch():
-            for root in workspace.roots:
-                await self.expose(root.path)
-
     async def follow(self, workspace: RootSet | None) -> None:
         """Expose the current roots of an ACP session and withdraw its former ones; `None` withdraws all. There is one announcement.
 
@@ -203,24 +197,14 @@ class RootsProvider:
                 followed |= {real}
             self._followed = frozenset(followed)
 
-    async def rename(self, path: str, name: str | None) -> None:
-        """Change the display name of an exposed root; no consent is needed. Raises `LookupError` if it is not exposed."""
-        matches = self._find_targets(path)
-        self._exposed = [replace(one, name=name) if one in matches else one for one in self._exposed]
-        await self._announce()
-
     async def withdraw(self, path: str) -> None:
         """Withdraw a root, by its exposed or its real path. Raises `LookupError` if it is not exposed."""
-        matches = self._find_targets(path)
-        self._exposed = [one for one in self._exposed if one not in matches]
-        await self._announce()
-
-    def _find_targets(self, path: str) -> list[Target]:
         plain = normalise(path)
-        matches = [one for one in self._exposed if plain in (normalise(one.path), one.real)]
-        if not matches:
+        remaining = [one for one in self._exposed if plain not in (normalise(one.path), one.real)]
+        if len(remaining) == len(self._exposed):
             raise LookupError(f"{path!r} is not exposed")
-        return matches
+        self._exposed = remaining
+        await self._announce()
 
     # --- announcing
 

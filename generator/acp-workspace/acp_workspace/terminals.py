@@ -206,14 +206,13 @@ class Terminals:
         approve: Approve | None = None,
         on_event: OnEvent = lambda event: None,
         on_output: OnOutput = lambda session_id, terminal_id, text: None,
-        workers: Workers | None = None,
     ) -> None:
         self.policy = policy or TerminalPolicy()
         self._source = roots
         self._approve = approve
         self._on_event = on_event
         self._on_output = on_output
-        self._workers = workers or Workers()
+        self._workers = Workers()
         self._sessions: dict[str, _Session] = {}
         self._is_closed = False
 

@@ -12,9 +12,10 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Final, Protocol, Self, TypeAlias, TypeVar, cast
 
 from acp_bindings import UNSET
@@ -105,26 +106,19 @@ class RootSet:
         except AccessDenied as error:
             raise make_refusal(path, error.reason) from None
 
-    def discover(self, *names: str) -> Iterator[Discovery]:
-        """Find files or directories by relative path in every root, earlier roots first (RFD, "Agent behavior expectations").
+    def discover(self, *names: str) -> dict[str, list[str]]:
+        """The paths of files or directories in the roots, by relative name (RFD, "Agent behavior expectations").
 
-        Paths that lead out of their root are skipped. A discovery is not to be trusted: see `Discovery`.
+        Those in earlier roots come first and take precedence; paths that lead out of their root are skipped. "Discovery is not equivalent
+        to trust" (RFD, "Security considerations"): ask before you run what is there, or treat it as an instruction.
         """
-        for root in self.roots:
-            for name in names:
-                path = f"{root.path.rstrip('/')}/{name}"
-                try:
-                    os.close(reach([root], path, lambda at: open_file(at.root, at.parts, os.O_RDONLY)))
-                except (OSError, AccessDenied):
-                    continue
-                yield Discovery(path, name, root)
-
-    def find_prevailing(self, *names: str) -> dict[str, Discovery]:
-        """The discovery of each name in the earliest root: earlier roots take precedence (RFD, "Agent behavior expectations")."""
-        discoveries: dict[str, Discovery] = {}
-        for one in self.discover(*names):
-            discoveries.setdefault(one.name, one)
-        return discoveries
+        paths: dict[str, list[str]] = {name: [] for name in names}
+        for name, root in product(names, self.roots):
+            path = f"{root.path.rstrip('/')}/{name}"
+            with suppress(OSError, AccessDenied):
+                os.close(reach([root], path, lambda at: open_file(at.root, at.parts, os.O_RDONLY)))
+                paths[name].append(path)
+        return paths
 
 
 Roots: TypeAlias = "RootSet | Scope"
@@ -147,19 +141,6 @@ def get_session_roots(source: RootsSource | Mapping[str, Roots], session_id: str
     if roots is None:
         raise make_invalid_params("no workspace roots are known for this session", "/sessionId")
     return roots
-
-
-@dataclass(frozen=True, slots=True)
-class Discovery:
-    """A file or directory found in a root: its path, the requested name, and the root.
-
-    It only says where something is. "Discovery is not equivalent to trust" (RFD, "Security considerations"): ask before you run it or
-    treat it as an instruction.
-    """
-
-    path: str
-    name: str
-    root: Root
 
 
 def _describe_entry(index: int) -> str:

@@ -102,14 +102,8 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
         return Session(session_id, self._get_converter(session_id))
 
     def _get_converter(self, session_id: str) -> ToV1:
-        takes = self.client_capabilities.session
-        options = None if takes is None else takes.config_options
-        return ToV1(
-            has_switches=options is not None and options.boolean is not None,
-            has_notices=takes is not None and takes.notices is not None,
-            has_compaction=takes is not None and takes.compaction is not None,
-            terminals=lambda: self.client_services.list_terminals(session_id),
-        )
+        takes = as_object(to_builtins(self.client_capabilities).get("session"))
+        return ToV1(takes, lambda: self.client_services.list_terminals(session_id))
 
     async def _initialize(self, body: Json, place: Place) -> Json:
         client_capabilities = as_object(body.get("clientCapabilities"))

@@ -108,7 +108,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         on_loss: OnLoss = lambda loss: None,
         accept_timeout: float = ACCEPT_TIMEOUT,
     ) -> None:
-        super().__init__(on_loss, ToV1(has_switches=True, has_notices=True, has_compaction=True))
+        super().__init__(on_loss, ToV1())
         local_config = local or Local(files=None, terminals=None)
         self._policy = (
             None if local_config.files is None and local_config.terminals is None else local_config.root_policy

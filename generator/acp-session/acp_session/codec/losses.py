@@ -56,11 +56,6 @@ class Losses:
         self.counts: Counter[tuple[str, Kind]] = Counter()
         self._on_loss = on_loss
 
-    @property
-    def total(self) -> int:
-        """The number of losses."""
-        return self.counts.total()
-
     def make_place(self, method: str, *path: str | int, session_id: str | None = None) -> Place:
         """A place where a loss may happen, in the params or the result of a method."""
         return Place(self, method, path, session_id)

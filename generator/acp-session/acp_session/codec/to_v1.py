@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -31,10 +31,8 @@ from .walker import CONFLICT, Hook, Json, Walker, get_or_add, omit, with_origina
 
 CARRIER_METHOD: Final = f"_{CARRIER}/session/update"
 """The extension notification that carries a v2 update to a receiver that supports it."""
-CARRIED_KINDS: Final = frozenset(
-    {"notice", "compaction_update", "compaction_summary_chunk", "plan_update", "state_update"}
-)
-"""Updates that v1 can represent in some cases only."""
+GATES: Final = {"notice": "notices", "compaction_update": "compaction", "compaction_summary_chunk": "compaction"}
+"""Updates that a v1 client accepts if it advertises this session capability."""
 TURN_STATES: Final = frozenset({"running", "requires_action", "idle"})
 """The states that follow from the turns of v1."""
 DEFAULT_TITLE: Final = "Tool call"
@@ -97,18 +95,11 @@ class _Terminal:
 class ToV1(Walker):
     """The converter for a session, or for messages outside sessions.
 
-    The `has_*` are capabilities of the client: without them such updates are carried, and a boolean option is sent as a selection of two
-    values. `terminals` are those of the client, which may occur in tool calls.
+    `takes` are the client's capabilities for sessions: updates that it does not accept are carried, and a boolean option is sent as a
+    selection of two values. `terminals` are those of the client, which may occur in tool calls.
     """
 
-    def __init__(
-        self,
-        *,
-        has_switches: bool = False,
-        has_notices: bool = False,
-        has_compaction: bool = False,
-        terminals: Callable[[], Collection[str]] = tuple,
-    ) -> None:
+    def __init__(self, takes: Mapping[str, Any] = {}, terminals: Callable[[], Collection[str]] = tuple) -> None:
         hooks: dict[str, Hook] = {
             "InitializeRequest": self._initialize_params,
             "InitializeResponse": self._initialize_result,
@@ -126,9 +117,7 @@ class ToV1(Walker):
             "McpServer?": lambda server, place: server,
         }
         super().__init__(1, TABLE, hooks)
-        self._has_switches = has_switches
-        compactions = ("compaction_update", "compaction_summary_chunk")
-        self._gates = {"notice": has_notices, **dict.fromkeys(compactions, has_compaction)}
+        self._takes = takes
         self._client_terminals = terminals
         self._options: list[Json] = []
         self._messages: dict[tuple[str, str], _Message] = {}
@@ -162,7 +151,7 @@ class ToV1(Walker):
             case _:
                 pass
         is_known = kind in SESSION_UPDATE.rows
-        if is_known and self._gates.get(kind, True):
+        if is_known and (kind not in GATES or self._takes.get(GATES[kind]) is not None):
             return [self.convert("SessionUpdate", update, place)]
         sentence = "the client does not accept this update" if is_known else "v1 has no such update"
         place.lose(sentence, update, "carried")
@@ -392,7 +381,7 @@ class ToV1(Walker):
 
     def _switch(self, option: Json, place: Place) -> Json:
         result: Json = self.convert_row("SessionConfigBoolean", option, place)
-        if self._has_switches:
+        if as_object(self._takes.get("configOptions")).get("boolean") is not None:
             return result
         place.lose("the client has no boolean options; a choice of two is offered", option, "carried")
         names = [{"value": SWITCH_VALUES[True], "name": "On"}, {"value": SWITCH_VALUES[False], "name": "Off"}]
@@ -426,7 +415,7 @@ def is_carried(update: Json) -> bool:
         case "state_update":
             return bool(update.get("background")) or update.get("state") not in TURN_STATES
         case _:
-            return kind in CARRIED_KINDS or kind not in {*SESSION_UPDATE.rows, *SESSION_UPDATE.only_v2}
+            return kind in GATES or kind not in {*SESSION_UPDATE.rows, *SESSION_UPDATE.only_v2}
 
 
 def _rename(message: _Message, chunk: Json) -> Json:
