@@ -15,7 +15,7 @@ from acpgen.input.equality import to_fraction, to_integer
 from acpgen.input.expressions import translate_to_python
 from acpgen.input.faults import TOO_LONG_CHAIN
 from acpgen.input.numbers import ExactNumber
-from acpgen.meaning.definition_order import order_definitions
+from acpgen.meaning.definition_order import list_references, order_definitions
 from acpgen.meaning.discriminators import group_tags
 from acpgen.meaning.limits import list_limits
 from acpgen.targets.python.literals import write_json, write_literal
@@ -364,21 +364,6 @@ def _measure_depth(type_: ir.Type, depths: Mapping[str, int]) -> int:
             return max((_measure_depth(inner, depths) for inner in types), default=0)
         case _:
             return 0
-
-
-def list_references(type_: ir.Type) -> set[str]:
-    """The definitions to which a type refers."""
-    match type_:
-        case ir.Ref(name=name):
-            return {name}
-        case ir.Array(items=inner) | ir.Map(values=inner):
-            return list_references(inner)
-        case ir.Tuple(first=first, rest=rest):
-            return set[str]().union(*map(list_references, (*first, rest)))
-        case ir.AnyOf(types=types):
-            return set[str]().union(*(list_references(member) for member in types))
-        case _:
-            return set()
 
 
 def find_recursive_aliases(protocol: ir.Protocol) -> set[str]:
