@@ -54,6 +54,7 @@ from acpgen.errors import FaultKind, Faults
 from acpgen.files.faults import UNWRITABLE
 from acpgen.input.faults import NOT_JSON
 from acpgen.input.load import load, read
+from acpgen.input.step_budget import count_steps, limit_steps
 from acpgen.input.walk import is_array, is_object, list_children
 from acpgen.lint import lint
 from acpgen.meaning.understanding import understand
@@ -754,6 +755,27 @@ def test_a_reference_inside_two_conjunctions_is_merged() -> None:
     ours = {"allOf": [{"allOf": [{"$ref": "#/$defs/Old"}], "description": "Inside."}]}
     result = {"allOf": [{"$ref": "#/$defs/New", "description": "Inside."}]}
     assert merged({"$ref": "#/$defs/Old"}, ours, {"$ref": "#/$defs/New"}) == result
+
+
+def test_renames_are_looked_for_in_steps_that_grow_as_the_schema_does(tmp_path: Path) -> None:
+    def measure(count: int) -> int:
+        def write(prefix: str) -> str:
+            fields = ({f"f{number}": {"type": "string"}, "x": {"type": "integer"}} for number in range(count))
+            records = enumerate({"type": "object", "properties": each} for each in fields)
+            return laid_out({"$defs": {f"{prefix}{number}": record for number, record in records}})
+
+        folder, file = tmp_path / str(count) / "p", tmp_path / "upstream.json"
+        folder.mkdir(parents=True)
+        for path in (file, folder / "a.json"):
+            path.write_text(write("Old"))
+        save(folder, start_following(file, folder, "p"))
+        file.write_text(write("New"))
+        adoption = adopt(file, folder, "p")
+        with limit_steps("p", 0):
+            assert "See whether Old1 is New1 now" in "\n".join(make_report(adoption, "p").tasks)
+            return count_steps()
+
+    assert measure(40) < 3 * measure(20)
 
 
 def test_the_facts_of_nested_conjunctions_are_read_once() -> None:

@@ -62,6 +62,14 @@ def follow(value: Any, keys: Iterable[str]) -> Any:
     return value
 
 
+def find_value(value: Any, keys: Iterable[str]) -> Any:
+    """The value at a path of keys; `None` if there is none."""
+    try:
+        return follow(value, keys)
+    except KeyError:
+        return None
+
+
 @lru_cache(maxsize=4096)
 def write_reference(definition: str, *below: str) -> str:
     """The `$ref` to a definition, or to a place inside it, percent-encoded as a URI fragment: `#/$defs/Reply%3CText%3E`."""

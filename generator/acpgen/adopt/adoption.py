@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from acpgen.adopt import layout
-from acpgen.adopt.canonical import Canonical, place_definitions, read_canonical, without_definitions
+from acpgen.adopt.canonical import Canonical, find_users, place_definitions, read_canonical, without_definitions
 from acpgen.adopt.differences import find_differences
 from acpgen.adopt.facts import Conventions, extract_facts, find_conventions, fingerprint, state_the_same
 from acpgen.adopt.faults import (
@@ -335,12 +335,8 @@ def _merge(
 
 def _find_missing(definitions: Mapping[str, Schema], root: Schema) -> dict[str, tuple[str, ...]]:
     """Definitions that are referenced but missing, with the names of those that refer to them."""
-    users: dict[str, list[str]] = {}
-    for name, schema in (*definitions.items(), ("the root", root)):
-        for target_name in dict.fromkeys(list_references(schema)):
-            if target_name not in definitions:
-                users.setdefault(target_name, []).append(name)
-    return {name: tuple(names) for name, names in users.items()}
+    users = find_users({**definitions, "the root": root})
+    return {name: tuple(names) for name, names in users.items() if name not in definitions}
 
 
 def _find_changes(

@@ -124,7 +124,7 @@ class _Placement:
         for name in sorted(self.new, key=lambda name: name.endswith("Response")):
             if "x-method" in self.merged[name]:
                 self._place_beside_kin(name)
-        users = _find_users(self.merged)
+        users = find_users(self.merged)
         while waiting := [name for name in self.new if name not in self.paths]:
             near = {name: self._list_users_with_file(users.get(name, ())) for name in waiting}
             name = next((name for name in waiting if near[name]), waiting[0])
@@ -167,7 +167,7 @@ class _Placement:
         return self.ours.root or next(iter(self.heads))
 
 
-def _find_users(definitions: Mapping[str, Schema]) -> dict[str, list[str]]:
+def find_users(definitions: Mapping[str, Schema]) -> dict[str, list[str]]:
     """The definitions that refer to each definition, without itself."""
     result: dict[str, list[str]] = {}
     for name, schema in definitions.items():

@@ -260,7 +260,9 @@ def _find_renamings(adoption: Adoption) -> Iterator[str]:
     """
     old, new = adoption.base["$defs"], adoption.theirs["$defs"]
     old_schemas = {
-        name: schema for name, schema in old.items() if name not in new or _measure_likeness(schema, new[name]) < _LIKE
+        name: schema
+        for name, schema in old.items()
+        if name not in new or _measure_likeness(_describe_shape(schema), _describe_shape(new[name])) < _LIKE
     }
     new_schemas = {name: schema for name, schema in new.items() if name not in old}
     yield from _find_likely(old_schemas, new_schemas, "")
@@ -273,19 +275,23 @@ def _find_renamings(adoption: Adoption) -> Iterator[str]:
 
 
 def _find_likely(old_schemas: Mapping[str, Any], new_schemas: Mapping[str, Any], prefix: str) -> Iterator[str]:
+    shapes = {name: _describe_shape(schema) for name, schema in new_schemas.items()}
     for was, schema in old_schemas.items():
-        likely = [name for name, other in new_schemas.items() if _measure_likeness(schema, other) >= _LIKE]
+        own = _describe_shape(schema)
+        likely = [name for name, shape in shapes.items() if _measure_likeness(own, shape) >= _LIKE]
         if likely:
             names = join_names([prefix + name for name in likely])
             yield f"See whether {prefix}{was} is {names} now, which has its shape; then its words serve again."
 
 
-def _measure_likeness(one: Any, other: Any) -> float:
-    """The similarity of two schemas, from 0 to 1: 1 if they state the same facts, else the share of common fields and branches."""
-    if state_the_same(one, other):
-        return 1.0
-    members = [set(_list_members(schema)) for schema in (one, other)]
-    return len(members[0] & members[1]) / max(len(members[0] | members[1]), 1)
+def _describe_shape(schema: Any) -> tuple[str, frozenset[str]]:
+    """The facts of a schema as text, and its fields and branches."""
+    return fingerprint(schema), frozenset(_list_members(schema))
+
+
+def _measure_likeness(one: tuple[str, frozenset[str]], other: tuple[str, frozenset[str]]) -> float:
+    """The similarity of two shapes, from 0 to 1: 1 if they state the same facts, else the share of common fields and branches."""
+    return 1.0 if one[0] == other[0] else len(one[1] & other[1]) / max(len(one[1] | other[1]), 1)
 
 
 def _list_members(schema: Any) -> Iterator[str]:

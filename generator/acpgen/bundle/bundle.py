@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 
 from acpgen import ir
 from acpgen.bundle.collect import MIGRATION, collect
-from acpgen.bundle.hoist import Bundler, find_frames
+from acpgen.bundle.hoist import Bundler
 from acpgen.errors import Fault, Faults, show
 from acpgen.importers.documents import translate
 from acpgen.input.complexity import require_short_chains
@@ -173,7 +173,7 @@ def bundle(
         sources={**own, **opened},
         references={name: frozenset(list_references(source)) for name, source in work.sources.items()},
         unions=work.tagged,
-        framing=find_frames(definitions),
+        framing=work.framing,
         unmatched=frozenset(work.unused),
         notes=tuple(note.move_to(relocate(note.at, foreign.places)) for note in collected.notes),
         profile=replace(profile, sides=work.calls.sides or profile.sides),

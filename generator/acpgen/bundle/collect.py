@@ -50,7 +50,7 @@ from acpgen.input.walk import (
 from acpgen.naming.definition_names import Kind, NameRequest, filter_steps, rename, rename_references, settle
 from acpgen.naming.identifiers import class_name
 from acpgen.naming.name_overrides import NameOverrides, list_meanings
-from acpgen.pointers import follow, read_reference, write_pointer, write_reference
+from acpgen.pointers import find_value, read_reference, write_pointer, write_reference
 
 STRIPPED = ("customTypePath", "customBasePath", "customTypeImport")
 """Keywords by which a schema could make the record emitter import something."""
@@ -361,10 +361,7 @@ class _Collector:
 
     def _get_value(self, place: SchemaPlace) -> Any:
         """The value at a place; `None` if there is none."""
-        try:
-            return follow(self.files.get(place.path), place.parts)
-        except KeyError:
-            return None
+        return find_value(self.files.get(place.path), place.parts)
 
     def _trace_references(self) -> tuple[Mapping[SchemaPlace, set[str]], set[SchemaPlace]]:
         """The keys by which references pass through each place, and the targets of references."""

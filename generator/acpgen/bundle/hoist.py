@@ -66,6 +66,7 @@ class Bundler:
     ) -> None:
         self.definitions = dict(collected.definitions)
         self.root = collected.root
+        self.framing = _find_frames(self.definitions)
         self.origins = dict(collected.origins)
         self.nodes = Schemas(collected.definitions, self.origins)
         self.files = files
@@ -93,8 +94,7 @@ class Bundler:
         self.demands = {name: strip_prose(schema) for name, schema in self.definitions.items()}
 
     def run(self) -> None:
-        framing = find_frames(self.definitions)
-        sorted_names = sorted((name for name in self.order if name not in framing), key=self._find_position)
+        sorted_names = sorted((name for name in self.order if name not in self.framing), key=self._find_position)
         for name in sorted_names:  # so that no name depends on the order of files and keys
             set_place(self.origins[name])
             self.definitions[name] = self._name_inline(name, class_name(name), self.nodes[name])
@@ -107,16 +107,16 @@ class Bundler:
         self.nodes = Schemas(self.sources, self.origins)
         depths: Mapping[str, int] = {}
         if not self.is_apart:
-            alone = {*framing, *(name for name, schema in self.definitions.items() if "x-method" in schema)}
+            alone = {*self.framing, *(name for name, schema in self.definitions.items() if "x-method" in schema)}
             alone.update(name for method in self.methods for name in (method.params, method.result) if name is not None)
-            self.bodies, depths = find_variant_bodies(self.nodes, self.root, framing=framing, alone=alone)
+            self.bodies, depths = find_variant_bodies(self.nodes, self.root, framing=self.framing, alone=alone)
         for name in sorted(self.definitions, key=lambda name: (depths.get(name, 0), self._find_position(name))):
-            if name not in framing and name not in self.distributed:
+            if name not in self.framing and name not in self.distributed:
                 self._distribute(name)
         self.tagged = {
             name: self._recognise(self.nodes.make_node(schema, self.origins[name]))
             for name, schema in self.definitions.items()
-            if name not in framing
+            if name not in self.framing
         }
         self.faults += self.places.check_indexes()
         self.unused = self.places.find_unused()
@@ -486,7 +486,7 @@ class Bundler:
         return node
 
 
-def find_frames(definitions: Mapping[str, Schema]) -> frozenset[str]:
+def _find_frames(definitions: Mapping[str, Schema]) -> frozenset[str]:
     """The definitions that only describe the framing of messages: marked `x-docs-ignore`, without a method, and referenced only by each
     other.
     """

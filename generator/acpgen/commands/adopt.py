@@ -25,7 +25,8 @@ def adopt(
 ) -> None:
     """Merge a newer upstream schema into the project.
 
-    Local descriptions and deliberate differences are kept.
+    Local descriptions and deliberate differences are kept. Where both sides changed the same thing, ours stays and
+    the conflict is reported once; later reports list it among the differences.
 
     Arguments:
         FILE: A schema that upstream published.

@@ -10,7 +10,7 @@ from acpgen.compat.findings import SourcePosition
 from acpgen.input.drafts import restore_keys
 from acpgen.input.positions import Positions
 from acpgen.input.walk import is_array, is_object
-from acpgen.pointers import follow, resolve, split_pointer, write_plain_pointer
+from acpgen.pointers import find_value, resolve, split_pointer, write_plain_pointer
 
 if TYPE_CHECKING:
     from acpgen.compat.sources import Input
@@ -85,10 +85,7 @@ def _find_inside(at: tuple[str, ...], name: str, whole: Any) -> tuple[str, ...] 
     pending = [at]
     while pending:
         place = pending.pop()
-        try:
-            schema: Any = follow(whole, place)
-        except KeyError:
-            continue
+        schema = find_value(whole, place)
         if place in visited or not is_object(schema):
             continue
         visited.add(place)

@@ -20,7 +20,7 @@ from acpgen.errors import Fault, Faults
 from acpgen.input.faults import BAD_OVERLAY
 from acpgen.input.numbers import dumps, loads
 from acpgen.input.walk import copy_json, is_array, is_object
-from acpgen.pointers import follow, split_pointer
+from acpgen.pointers import find_value, split_pointer
 
 Contents: TypeAlias = "tuple[tuple[str, bytes], ...]"
 """Path and bytes of each file of a folder."""
@@ -61,7 +61,7 @@ class Written:
             if is_object(more) and more.get(key) is not None:
                 return True, (ADDS, place, *keys[index:])
             if is_array(more) and key.isdecimal():
-                first = _find_insertion(_follow(self._values[1], place), place)
+                first = _find_insertion(find_value(self._values[1], split_pointer(place)), place)
                 if first <= int(key) < first + len(more):
                     return True, (ADDS, place, str(int(key) - first), *keys[index + 1 :])
                 here.append(str(int(key) - len(more)) if int(key) >= first else key)
@@ -158,7 +158,9 @@ class _Overlay:
             self._report_fault(path, EXTENDS, f"there is no schema file {value[EXTENDS]}", "Correct the path")
             return
         # Places are those of the other file as it is, so that none depends on what is added before it.
-        additions = [(place, more, _follow(whole, place)) for place, more in _list_members(value.get(ADDS))]
+        additions = [
+            (place, more, find_value(whole, split_pointer(place))) for place, more in _list_members(value.get(ADDS))
+        ]
         for place, more, target in additions:
             self._put(path, place, target, more)
         definitions_of_base = whole.setdefault("$defs", {})
@@ -205,13 +207,6 @@ def _find_insertion(target: Any, place: str) -> int:
     items: list[Any] = target if is_array(target) else []
     has_fallback = is_marked(place) and items and is_object(items[-1]) and "not" in items[-1]
     return len(items) - 1 if has_fallback else len(items)
-
-
-def _follow(whole: Any, place: str) -> Any:
-    try:
-        return follow(whole, split_pointer(place))
-    except KeyError:
-        return None
 
 
 def _list_members(value: Any) -> Iterator[tuple[str, Any]]:

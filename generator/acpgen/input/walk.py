@@ -151,23 +151,8 @@ def walk_schemas(schema: object) -> Iterator[tuple[tuple[str, ...], Schema]]:
 
 
 def list_schemas(schema: object) -> Iterator[Schema]:
-    """Yield a schema and its subschemas at any depth, in the order of the text; booleans are left out."""
-    pending = [schema]
-    while pending:
-        node = pending.pop()
-        if is_object(node):
-            spend()
-            yield node
-            below: list[object] = []
-            for key, value in node.items():
-                holds = HOLDS.get(key)
-                if holds is not None and holds != "map" and is_array(value):  # tuples of draft-07, too
-                    below += value
-                elif holds == "schema":
-                    below.append(value)
-                elif holds == "map" and is_object(value):
-                    below += value.values()
-            pending += reversed(below)
+    """The schemas of `walk_schemas` without their keys."""
+    return (node for _, node in walk_schemas(schema))
 
 
 def list_unapplied(schema: Schema) -> Iterator[object]:

@@ -18,6 +18,7 @@ from typing import Any, Final, cast
 
 from acpgen.errors import Fault, Faults, show
 from acpgen.input.drafts import restore_keywords
+from acpgen.input.equality import get_kind
 from acpgen.input.faults import BAD_SETTING
 from acpgen.input.schema_nodes import Node, find_keys
 from acpgen.input.tagged_unions import Tag, Tagged
@@ -27,6 +28,7 @@ from acpgen.naming.identifiers import is_class_name
 from acpgen.pointers import unescape
 
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})
+_CONSTANTS: Final = ("null", "boolean", "number")
 _QUOTED: Final = re.compile(r'\[("(?:[^"\\]|\\.)*")\]')
 
 
@@ -78,7 +80,7 @@ def tag_text(value: Tag) -> str:
     """A tag as users write it: as plain text, unless that would read as another constant or begins with a quote."""
     if not isinstance(value, str):
         return json.dumps(value)
-    return json.dumps(value) if value.startswith('"') or _is_constant(value) else value
+    return json.dumps(value) if value.startswith('"') or _read_kind(value) in _CONSTANTS else value
 
 
 def list_meanings(at: str, tags: Mapping[str, str] = _NONE, names: Mapping[str, str] = _NONE) -> list[str]:
@@ -99,11 +101,12 @@ def list_meanings(at: str, tags: Mapping[str, str] = _NONE, names: Mapping[str, 
     return list(dict.fromkeys(forms))
 
 
-def _is_constant(text: str) -> bool:
+def _read_kind(text: str) -> str:
+    """The JSON type of what a text denotes; empty if it is no JSON."""
     try:
-        return not isinstance(json.loads(text), str | list | dict)
+        return get_kind(json.loads(text))
     except (ValueError, RecursionError):
-        return False
+        return ""
 
 
 def _replace_definitions(key: str) -> str:
@@ -113,16 +116,9 @@ def _replace_definitions(key: str) -> str:
 def _normalize(key: str) -> str:
     """A key in normal form: definitions in `$defs`, and no unnecessary quotes around tags."""
     return _QUOTED.sub(
-        lambda match: f"[{tag_text(str(json.loads(match[1])))}]" if _is_text(match[1]) else match[0],
+        lambda match: f"[{tag_text(str(json.loads(match[1])))}]" if _read_kind(match[1]) else match[0],
         _replace_definitions(key),
     )
-
-
-def _is_text(literal: str) -> bool:
-    try:
-        return isinstance(json.loads(literal), str)
-    except ValueError:
-        return False
 
 
 @dataclass(slots=True)

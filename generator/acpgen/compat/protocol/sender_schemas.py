@@ -13,7 +13,7 @@ from acpgen import ir
 from acpgen.compat.diff.shapes import Objects
 from acpgen.input.walk import Schema, is_array, is_object, list_references
 from acpgen.meaning.limits import list_limits
-from acpgen.pointers import follow, split_pointer, write_plain_pointer, write_reference
+from acpgen.pointers import find_value, split_pointer, write_plain_pointer, write_reference
 from schema_inclusion.patterns import matches
 
 Written: TypeAlias = "Schema | bool"
@@ -178,10 +178,7 @@ def _make_elsewhere_test(record: ir.Record, definitions: Mapping[str, Schema]) -
     rest: list[frozenset[str]] = []
     for at in record.unenforced:
         *around, keyword = split_pointer(at.removeprefix(record.at)) if at.startswith(f"{record.at}/") else ("", "")
-        try:
-            holder: Any = follow(definitions.get(record.name), around)
-        except KeyError:
-            continue
+        holder = find_value(definitions.get(record.name), around)
         if not is_object(holder) or keyword not in holder:
             continue
         start = {key: holder[key] for key in _TOGETHER.get(keyword, (keyword,)) if key in holder}

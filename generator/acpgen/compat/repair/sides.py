@@ -10,7 +10,7 @@ from urllib.parse import unquote, urljoin
 
 from acpgen.compat.repair.reversals import Place, Reversal, find_reversals
 from acpgen.input.walk import ASSERTIONS, DEFINITIONS, find_refs_anywhere, find_sources, is_array, is_object
-from acpgen.pointers import as_fragment, follow, split_pointer, write_plain_pointer
+from acpgen.pointers import as_fragment, find_value, split_pointer, write_plain_pointer
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import SourcePosition
@@ -51,10 +51,7 @@ class SchemaFiles:
 
     def get_value(self, at: Place | None) -> Any:
         """The value at a place; `None` if there is none."""
-        try:
-            return None if at is None else follow(self.values, map(str, at))
-        except KeyError:
-            return None
+        return None if at is None else find_value(self.values, map(str, at))
 
     def find_definition(self, at: Place) -> str:
         """The name of the innermost definition that contains a place; the path of the file if there is none."""
