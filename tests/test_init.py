@@ -81,6 +81,20 @@ def test_two_versions_of_a_protocol_of_ones_own(here: Path, monkeypatch: pytest.
     run(Path.cwd(), "from acme import v1, v2026_01; v1.decode_as(v1.AbRequest, {}); print(v2026_01.AbRequest)")
 
 
+def test_protocols_of_several_names_have_a_distribution_each(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "a.json").write_text(schema(**{"$defs": {"CallRequest": CALL}}), "utf-8")
+    made = acpgen(
+        "init", "project", "acme/v1=a.json", "acme/v2=a.json", "other=a.json", "--target", "python,typescript"
+    )
+    assert made.exit_code == 0, made.output
+    monkeypatch.chdir(here / "project")
+    outputs = config.find(Path.cwd()).outputs
+    assert outputs["generated/python/project-acme"].packages == {"acme/v1": "acme.v1", "acme/v2": "acme.v2"}
+    assert outputs["generated/typescript/project-other"].packages == {"other": "other.v1"}
+    assert "| `other.v1` in `generated/python/project-other` |" in Path("README.md").read_text("utf-8")
+    assert acpgen("generate", "--check").exit_code == 0
+
+
 @pytest.mark.parametrize("name", tiers.sample(["upstream/mcp-2025-11-25/schema.json", "wild/py-ruff.json"], 1))
 def test_what_others_published_becomes_a_project(name: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     evidence.need(name)
