@@ -172,7 +172,8 @@ def _name_versions(sources: Sequence[Source], project: str) -> list[_Version]:
     packages = [_name_package(source.name) for source in sources]
     tops = [package.partition(".")[0] for package in packages]
     names = [project if len({*tops}) == 1 else f"{project}-{top.replace('_', '-')}" for top in tops]
-    return [_Version(source.name, *each, source) for source, *each in zip(sources, packages, names, strict=True)]
+    rows = zip(sources, packages, names, strict=True)
+    return [_Version(source.name, package, distribution, source) for source, package, distribution in rows]
 
 
 def _name_package(protocol: str) -> str:
