@@ -53,6 +53,7 @@ def test_a_project_to_begin_with_is_green_and_its_bindings_work(here: Path, monk
         assert ran.exit_code == 0, ran.output
     assert "[tool.acpgen.lint]" not in Path("pyproject.toml").read_text("utf-8")
     assert "site/" in Path(".gitignore").read_text("utf-8").split()  # what 'acpgen docs build' writes
+    assert "\nA small protocol to begin with: " in Path("generated/docs/notes/v1/index.md").read_text("utf-8")
     told = run(
         here / "notes",
         "from notes import v1\n"
