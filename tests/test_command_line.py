@@ -72,6 +72,7 @@ def test_a_default_and_a_least_value_are_sentences() -> None:
     ("arguments", "error", "hint"),
     [
         (["generate", "--outt", "x"], "no such option: --outt", "Did you mean --out? See: acpgen generate --help"),
+        (["generate", "--schema"], "option '--schema' requires an argument.", "See: acpgen generate --help"),
         (["diff", "x"], "missing argument 'NEW'.", "See: acpgen diff --help"),
         (["xx"], "no such command 'xx'.", "See: acpgen --help"),
         (["dif"], "no such command 'dif'.", "Did you mean 'diff'? See: acpgen --help"),
@@ -79,7 +80,7 @@ def test_a_default_and_a_least_value_are_sentences() -> None:
         (["help", "diff", "extra"], "'acpgen diff' has no command 'extra' below it.", "See: acpgen help --help"),
         (["diff", "a", "b", "--budget", "x"], "--budget: 'x' is not a whole number.", "See: acpgen diff --help"),
         (["tap", "--grace", "x", "--", "a"], "--grace: 'x' is not a number.", "See: acpgen tap --help"),
-        (["probe"], "missing argument 'COMMAND'.", "See: acpgen probe --help"),
+        (["probe"], "missing argument '-- COMMAND'.", "See: acpgen probe --help"),
         (["docs", "xx"], "no such command 'xx'.", "See: acpgen docs --help"),
         (["diff", "a", "b", "--dry-run"], "--dry-run needs --fix.", "See: acpgen diff --help"),
         (

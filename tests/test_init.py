@@ -53,6 +53,7 @@ def test_a_project_to_begin_with_is_green_and_its_bindings_work(here: Path, monk
         assert ran.exit_code == 0, ran.output
     assert "[tool.acpgen.lint]" not in Path("pyproject.toml").read_text("utf-8")
     assert "site/" in Path(".gitignore").read_text("utf-8").split()  # what 'acpgen docs build' writes
+    assert "\nA small protocol to begin with: " in Path("generated/docs/notes/v1/index.md").read_text("utf-8")
     told = run(
         here / "notes",
         "from notes import v1\n"
@@ -79,6 +80,20 @@ def test_two_versions_of_a_protocol_of_ones_own(here: Path, monkeypatch: pytest.
     assert acpgen("generate", "--check").exit_code == 0
     assert acpgen("diff", "acme/v1", "acme/2026-01").exit_code == 1
     run(Path.cwd(), "from acme import v1, v2026_01; v1.decode_as(v1.AbRequest, {}); print(v2026_01.AbRequest)")
+
+
+def test_protocols_of_several_names_have_a_distribution_each(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "a.json").write_text(schema(**{"$defs": {"CallRequest": CALL}}), "utf-8")
+    made = acpgen(
+        "init", "project", "acme/v1=a.json", "acme/v2=a.json", "other=a.json", "--target", "python,typescript"
+    )
+    assert made.exit_code == 0, made.output
+    monkeypatch.chdir(here / "project")
+    outputs = config.find(Path.cwd()).outputs
+    assert outputs["generated/python/project-acme"].packages == {"acme/v1": "acme.v1", "acme/v2": "acme.v2"}
+    assert outputs["generated/typescript/project-other"].packages == {"other": "other.v1"}
+    assert "| `other.v1` in `generated/python/project-other` |" in Path("README.md").read_text("utf-8")
+    assert acpgen("generate", "--check").exit_code == 0
 
 
 @pytest.mark.parametrize("name", tiers.sample(["upstream/mcp-2025-11-25/schema.json", "wild/py-ruff.json"], 1))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from acp_monitor.requirements import list_requirements
 from acpgen import cli, config, embedded, ir, publish
@@ -498,6 +499,21 @@ def test_methods_types_and_their_members_say_how_they_stand_to_upstream(tmp_path
     assert "Provenance: More lenient here than upstream (2&#46;0). Newer peers have more.\n" in types["Mood"]
     assert all("Provenance: As upstream (2&#46;0).\n" in types[name] for name in ("AskResponse", "Part"))
     assert "Of this project; upstream (2&#46;0) does not have it. An empty path names nothing." in types["Where"]
+
+
+@pytest.mark.parametrize("is_in_schema", [True, False], ids=["x-name", "names"])
+def test_a_type_with_a_chosen_name_keeps_its_history(is_in_schema: bool, tmp_path: Path) -> None:
+    shape: Json = {"type": "object", "properties": {"a": {"type": "string"}}}
+    inner: Json = {"type": "object", "properties": {"b": {"type": "string"}}, "required": ["b"]}
+    ask, chosen = with_field(ASK, "shape", {"$ref": "#/$defs/Shape"}), {"x-name": "Form"} if is_in_schema else {}
+    now = schema(AskRequest=ask, Shape={**with_field(shape, "inner", inner), **chosen})
+    releases = {"1.0": schema(), "2.0": schema(AskRequest=ask, Shape=shape)}
+    found = small(tmp_path, now, releases, differences=[{"at": ["Shape.inner"], "why": "It holds more."}])
+    files = made(found if is_in_schema else replace(found, names={"Shape": "Form"}))
+    page = files["p/v1/types/Form.md"]
+    assert "since schema release 2.0 (1.0 lacks it)" in page
+    assert "Extended here beyond upstream (2&#46;0): `inner`." in page and "It holds more. |" in page
+    assert "Part of [`Form`](Form.md), which differs from upstream." in files["p/v1/types/FormInner.md"]
 
 
 def test_releases_that_nobody_calls_upstreams_say_nothing_of_it(tmp_path: Path) -> None:

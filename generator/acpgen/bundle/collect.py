@@ -399,14 +399,15 @@ class _Collector:
                 definitions[place.at] = root
 
     def _make_root(self, roots: Mapping[str, Schema]) -> Schema:
-        """The keywords of the only root: those of an envelope or a reference, otherwise a reference to its type. Empty for several
-        roots.
+        """The keywords of the only root: those of an envelope or a reference, otherwise a reference to its type. Of several roots, or
+        of a root without assertions, only what the only file says about the protocol.
         """
         typed_paths = [path for path in roots if self._is_typed(path)]
         unnamed = [path for path in typed_paths if SchemaPlace(path, ()) not in self.named and not _refers(roots[path])]
         candidates = unnamed or typed_paths
         if len(candidates) != 1:
-            return {}
+            (only,) = roots.values() if len(roots) == 1 else ({},)
+            return {key: only[key] for key in ("title", "description") if key in only}
         root = roots[candidates[0]]
         name = self.named.get(SchemaPlace(candidates[0], ()))
         if name is None:

@@ -97,6 +97,14 @@ _GLOBAL_PARAMETERS: Final = (*inspect.signature(set_display, eval_str=True).para
 class Command(TyperCommand):
     """A command whose help has the layout of `help_page`."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments. An error that does not know its command, such as an option without its value, is that of this one."""
+        try:
+            return super().parse_args(ctx, args)
+        except _CANNOT_PARSE as error:
+            error.ctx = error.ctx or ctx
+            raise
+
     def get_params(self, ctx: Any) -> list[Any]:
         return _pass_through(super().get_params(ctx))
 

@@ -83,7 +83,7 @@ def probe(
         print_report(work.list_cases(selection))
         return
     if not command:
-        raise typer.BadParameter("missing argument 'COMMAND'.")
+        raise typer.BadParameter("missing argument '-- COMMAND'.")
     versions = work.choose_versions(protocol or ())
     destinations = report_destinations(output, format_)
     require_places([write_baseline])

@@ -8,7 +8,6 @@ from typing import Annotated
 from acpgen.commands import terminal
 from acpgen.commands.output import print_report
 from acpgen.commands.shared_options import find_current_folder, restrict_to
-from acpgen.diagnostics.columns import wrap
 
 
 def rules(
@@ -39,6 +38,8 @@ def rules(
 
 def _as_text(text: str) -> str:
     """Convert Markdown written by acpgen to text for a terminal: headings, wrapped paragraphs, and indented code."""
+    from acpgen.diagnostics.columns import wrap
+
     lines: list[str] = []
     fence = ""
     for line in text.splitlines():

@@ -47,10 +47,11 @@ _PLAIN: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """A version of the protocol: its name, which is also its folder below `schema/`, and its Python package."""
+    """A version of a protocol: its name, which is also its folder below `schema/`, its package, and the distribution around that."""
 
     name: str
     package: str
+    distribution: str
     source: Source
 
 
@@ -91,7 +92,7 @@ def start(
     name = _make_identifier(folder.resolve().name)
     sources = [read(path, name=protocol, references=references) for protocol, path in schemas.items()]
     sources = sources or [_read_starter(f"{name}/v1")]
-    versions = [_Version(source.name, _name_package(source.name), source) for source in sources]
+    versions = _name_versions(sources, name.strip("_").replace("_", "-"))
     _require_packages_apart(versions)
     if methods is not None:
         find_profile(methods)
@@ -108,7 +109,6 @@ def start(
         "levels": sorted(levels),
         "references": {url: next(iter(copies), references[url]) for url, copies in beside.items()},
         "methods": next(iter(profiles), methods),
-        "distribution": name.strip("_").replace("_", "-"),
         "title": make_printable(folder.resolve().name) or name,
         "version": __version__,
     }
@@ -165,6 +165,15 @@ def _list_reference_files(references: References, source: Source) -> Mapping[str
 def _locate_profile(methods: str) -> str:
     """The path in the project of the file of its method profile."""
     return f"methods{Path(methods).suffix if Path(methods).suffix == '.toml' else '.json'}"
+
+
+def _name_versions(sources: Sequence[Source], project: str) -> list[_Version]:
+    """The versions with their names. A distribution holds one top-level package: several protocols have one each."""
+    packages = [_name_package(source.name) for source in sources]
+    tops = [package.partition(".")[0] for package in packages]
+    names = [project if len({*tops}) == 1 else f"{project}-{top.replace('_', '-')}" for top in tops]
+    rows = zip(sources, packages, names, strict=True)
+    return [_Version(source.name, package, distribution, source) for source, package, distribution in rows]
 
 
 def _name_package(protocol: str) -> str:

@@ -9,7 +9,6 @@ import typer
 from acpgen.commands import terminal
 from acpgen.commands.output import print_report
 from acpgen.commands.shared_options import TARGET
-from acpgen.diagnostics.columns import wrap
 from acpgen.errors import Faults
 
 if TYPE_CHECKING:
@@ -62,6 +61,8 @@ def targets(name: Annotated[str | None, TARGET] = None, *, ir_schema: bool = Fal
 
 def _describe_target(name: str, target: Target) -> Iterator[str]:
     """Yield the lines on a target and its options."""
+    from acpgen.diagnostics.columns import wrap
+
     place = "" if target.origin == "acpgen" else f" ({target.origin} {target.at})"
     yield from wrap(f"{name}{place}: {target.about or 'says nothing of itself.'}", below="    ")
     for option in target.options:

@@ -20,7 +20,7 @@ from acpgen.input.load import Document, Documents
 from acpgen.input.walk import Schema, is_array, is_object, list_references, map_subschemas
 from acpgen.pointers import read_reference, write_pointer
 from acpgen.publish.first_releases import find_released_method, find_released_type
-from acpgen.publish.release_contents import Kind
+from acpgen.publish.release_contents import Kind, find_own_name
 from acpgen.publish.release_verdicts import History
 from acpgen.publish.versions import Version
 from acpgen.targets.docs.page_notes import NO_ORIGINS, Divergence, Member, Origins, Way, merge_divergences
@@ -81,6 +81,9 @@ class _Comparison:
         self.ours = read_canonical(Documents(version.protocol.name, sources)).definitions
         self.theirs = read_canonical(self.newest.documents).definitions
         self.named_here = self.ours.keys() - self.theirs.keys()
+        places = {name: find_own_name(at) for name, at in version.bundle.origins.items()}
+        self.chosen_names = {own: name for name, own in places.items() if own in self.ours}
+        """The names in the protocol of the definitions of the files."""
 
     def make_origins(self) -> Origins:
         types: dict[str, tuple[Divergence, ...]] = {}
@@ -96,8 +99,9 @@ class _Comparison:
                     whole[origin] = None
                 else:
                     inside.append((member[1], Divergence(way)))
-                    members[name, *member] = tuple(dict.fromkeys((*members.get((name, *member), ()), origin)))
-            types[name] = (*whole, *merge_divergences(inside))
+                    key = (self.chosen_names.get(name, name), *member)
+                    members[key] = tuple(dict.fromkeys((*members.get(key, ()), origin)))
+            types[self.chosen_names.get(name, name)] = (*whole, *merge_divergences(inside))
         methods = dict(self._list_methods())
         added = {
             part
@@ -106,11 +110,12 @@ class _Comparison:
             if each.name in methods
         }
         for name in self.named_here:
-            if name in borrowed or name in added:
-                present = [find_released_type(self.version, name, past) is not None for past in self.history]
-                types[name] = (self._describe_missing(present, (name,)),)
+            chosen_name = self.chosen_names.get(name, name)
+            if name in borrowed or chosen_name in added:
+                present = [find_released_type(self.version, chosen_name, past) is not None for past in self.history]
+                types[chosen_name] = (self._describe_missing(present, (name,)),)
             elif any(name in list_references(schema) for schema in self.ours.values()):
-                types[name] = ()  # it only names what upstream writes out
+                types[chosen_name] = ()  # it only names what upstream writes out
         return Origins(self.newest.title, types, members, dict(self._list_parts()), methods, self.typescript)
 
     def _list_differences(self, name: str) -> Iterator[tuple[Way, tuple[Kind, str] | None, Sequence[str]]]:
@@ -164,8 +169,8 @@ class _Comparison:
         """Yield the types without a definition of their own in the files, each with the definition that contains it."""
         for name, at in self.version.bundle.origins.items():
             keys = at.partition("#")[2].split("/")
-            if name not in self.ours and len(keys) > 2 and keys[1] == "$defs" and keys[2] in self.ours:
-                yield name, keys[2]
+            if name not in self.ours and len(keys) > 3 and keys[1] == "$defs" and keys[2] in self.ours:
+                yield name, self.chosen_names.get(keys[2], keys[2])
 
 
 def _simplify(schema: Any) -> Any:

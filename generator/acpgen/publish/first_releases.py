@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from acpgen import ir
-from acpgen.publish.release_contents import Kind, TypeContents, find_variants, is_own, list_members
+from acpgen.publish.release_contents import Kind, TypeContents, find_own_name, find_variants, list_members
 from acpgen.publish.release_verdicts import History, Past
 from acpgen.publish.versions import Version
 from acpgen.targets.docs.page_notes import Availability, Member
@@ -76,8 +76,8 @@ def _describe_since(releases: Sequence[Past], present: Sequence[bool | None]) ->
 def find_released_type(version: Version, name: str, past: Past) -> TypeContents | None:
     """The contents of the same type in a release; `None` if it is not found."""
     types = past.verdict.types
-    same = types.get(name)
-    if same is not None and same.named and is_own(name, version.bundle.origins.get(name, "")):
+    same = types.get(find_own_name(version.bundle.origins.get(name, "")))
+    if same is not None and same.named:
         return same
     for method in version.protocol.methods:
         if name in (method.params, method.result):

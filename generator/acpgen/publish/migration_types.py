@@ -10,7 +10,7 @@ from acpgen import ir
 from acpgen.compat.diff.renames import find_renamed_definitions, find_renamed_methods
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.diagnostics.markup import Markdown, write_code, write_prose
-from acpgen.publish.release_contents import is_own, list_members
+from acpgen.publish.release_contents import find_own_name, list_members
 from acpgen.targets.docs.type_text import list_type_references
 
 
@@ -133,7 +133,7 @@ def _find_own_types(side: SchemaRevision) -> list[str]:
     return [
         name
         for name, at in side.bundle.origins.items()
-        if is_own(name, at) and name in side.definitions and side.keeps(side.definitions[name].unstable)
+        if find_own_name(at) and name in side.definitions and side.keeps(side.definitions[name].unstable)
     ]
 
 

@@ -38,7 +38,7 @@ def summarize_release(release: SchemaRevision) -> dict[str, Any]:
         for kind in ("request", "notification")
     }
     origins = release.bundle.origins.items()
-    own = {name for name, at in origins if is_own(name, at) and name in release.definitions}
+    own = {name for name, at in origins if find_own_name(at) == name and name in release.definitions}
     message_types = {
         name for by_name in methods.values() for pair in by_name.values() for name in pair if name is not None
     }
@@ -89,6 +89,10 @@ def list_members(definition: ir.Definition) -> Iterator[tuple[Kind, str]]:
             assert_never(definition)
 
 
-def is_own(name: str, at: str) -> bool:
-    """Whether a definition has its name from its file; other definitions are named by this project."""
-    return at.partition("#")[2] in (f"/$defs/{name}", f"/definitions/{name}")
+def find_own_name(at: str) -> str:
+    """The name in its file of the definition at a place; empty if the place is inside a definition, which this project named."""
+    match at.partition("#")[2].split("/"):
+        case ["", "$defs" | "definitions", name]:
+            return name
+        case _:
+            return ""
