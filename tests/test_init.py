@@ -172,7 +172,7 @@ def test_a_protocol_without_json_rpc_becomes_a_project_without_bindings(
     (here / "v1.json").write_text(schema(**{"$defs": {"CallRequest": CALL}}), "utf-8")
     given = "init", "project", "acme/v1=v1.json", "--methods", "mine.toml"
     made = acpgen(*given)
-    assert made.exit_code == 2 and "Leave the target 'python' out" in made.output
+    assert made.exit_code == 2 and "--target docs,bundle" in made.output
     made = acpgen(*given, "--target", "docs,ir", "--target", "docs")
     assert made.exit_code == 0, made.output
     monkeypatch.chdir(here / "project")

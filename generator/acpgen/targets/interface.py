@@ -46,5 +46,5 @@ def require_json_rpc(protocol: ir.Protocol, target: str, product: str) -> None:
     """Raise `Faults` if the messages are not framed as in JSON-RPC. `product` names the part of the target that supports only JSON-RPC."""
     if protocol.envelope == "dap":
         reason = f"its messages have the frames of the Debug Adapter Protocol, and {product} of JSON-RPC"
-        remedy = f"Leave the target {target!r} out; docs, bundle and ir know these frames"
+        remedy = "Name other targets, as in '--target docs,bundle'; docs, bundle and ir know these frames"
         raise Faults([UNSUPPORTED(at=protocol.name, subject=f"the target {target!r}", reason=reason, remedy=remedy)])
