@@ -1214,12 +1214,13 @@ def test_a_root_that_is_written_differently_is_called_the_root_and_what_is_not_c
     assert [each.rule for each in report.findings] == ["not-compared"]
 
 
-def test_what_no_rule_explains_is_told_at_the_definition_that_has_it() -> None:
+@pytest.mark.parametrize("patterns", [{}, {"patternProperties": {"^x": {"$ref": "#/$defs/Parts"}}}])
+def test_what_no_rule_explains_is_told_at_the_definition_that_has_it(patterns: Schema) -> None:
     text, size = ({"type": "object", "additionalProperties": {"type": each}} for each in ("string", "integer"))
     either = {"type": "object", "additionalProperties": {"type": ["string", "integer"]}}
 
     def listing(part: Schema) -> Schema:
-        whole = {"type": "object", "properties": {"parts": {"$ref": "#/$defs/Parts"}}}
+        whole = {"type": "object", "properties": {"parts": {"$ref": "#/$defs/Parts"}}, **patterns}
         return protocol({"GoRequest": whole, "Parts": part})
 
     report = compared(listing({"anyOf": [text, size]}), listing(either))
