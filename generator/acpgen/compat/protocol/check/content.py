@@ -11,13 +11,14 @@ from acpgen import ir
 from acpgen.compat.changes import (
     Change,
     ChangePlaces,
+    DemandChange,
     FieldChange,
     FormatChange,
     LimitChange,
     join_limits,
     make_unexplained_limit,
 )
-from acpgen.compat.diff.pairs import Declaration, Pair, PlacedChange
+from acpgen.compat.diff.pairs import Declaration, Pair, PlacedChange, Step
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import REVISIONS, Reach, Revision, get_opposite
 from acpgen.compat.protocol.check.context import Context, describe_break
@@ -69,18 +70,25 @@ class Content:
                 refused.extend((placed, revision) for revision in self._record_finding(placed, each))
         referred = {placed: self._find_referred(*placed.change.within) for placed in doubts}
         # What differs itself explains what only refers to it, and what is inside explains what is around it.
-        for placed in sorted(doubts, key=lambda each: (referred[each] is not None, -len(each.steps))):
+        for placed in sorted(
+            doubts, key=lambda each: (referred[each] is not None, -len(each.steps), not each.change.name)
+        ):
             names = referred[placed]
             if names == []:
                 continue  # the keywords say the same
-            for inner, each in self._settle_inside(placed, messages):
-                yield each
-                refused.extend((inner, revision) for revision in each.refuses)
-            below = [each for each in refused if each[0].steps[: len(placed.steps)] == placed.steps]
-            answered: set[Revision] = {receiver for _, receiver in below}
-            # The way to a pair inside may be noted at another place of the message.
-            inside = {*find_reachable(self._list_changed(placed.pair), self._list_changed)} - {placed.pair}
-            answered = answered.union(*(self._answered.get(each, ()) for each in inside))
+            if isinstance(placed.change, DemandChange):
+                within = (*placed.steps, Step("field", placed.change.way[1]))
+                below = [each for each in refused if each[0].steps[: len(within)] == within]
+                answered = {receiver for _, receiver in below}
+            else:
+                for inner, each in self._settle_inside(placed, messages):
+                    yield each
+                    refused.extend((inner, revision) for revision in each.refuses)
+                below = [each for each in refused if each[0].steps[: len(placed.steps)] == placed.steps]
+                answered = {receiver for _, receiver in below}
+                # The way to a pair inside may be noted at another place of the message.
+                inside = {*find_reachable(self._list_changed(placed.pair), self._list_changed)} - {placed.pair}
+                answered = answered.union(*(self._answered.get(each, ()) for each in inside))
             if names is not None and all(each in self._pairs for each in names):
                 pairs = (pair for each in names for pair in self._pairs[each])
                 answered = answered.union(*map(self._find_explained, pairs))
@@ -140,12 +148,15 @@ class Content:
                 if refused_by == receiver
             ]
             if apart and all(each is not None for each in apart):
-                limit = replace(_make_unexplained(placed.change, sender), demand={"not": {"allOf": apart}})
+                limit, rest = _make_unexplained(placed.change, sender), Schema({"not": {"allOf": apart}})
+                limit = replace(limit, demand=rest if limit.demand is None else {"anyOf": [limit.demand, rest]})
                 reach = self._reach(replace(placed, change=limit), messages)
                 yield from () if reach is None or reach.witness is None else (reach,)
 
     def _write_rest(self, placed: PlacedChange, sender: Revision) -> Schema | bool | None:
         """A schema of a sender's values of a pair that are not refused because of a change; `None` if no schema expresses it."""
+        if isinstance(placed.change, DemandChange):
+            return placed.change.write_demand(get_opposite(sender))
         if placed.change.kind != "undecided":
             return write_remainder(placed.change, placed.pair, sender)
         # A reference would lead to the sender's definition.
@@ -170,10 +181,13 @@ class Content:
         for sender, receiver in DIRECTIONS:
             for placed in self._find_unexplained(root, sender):
                 refusals.setdefault(placed, set()).add(receiver)
+        inner: list[tuple[PlacedChange, Revision]] = []
         for placed, receivers in sorted(refusals.items(), key=lambda each: -len(each[0].steps)):
-            answered = {*REVISIONS} - receivers | self._find_explained(placed.pair)
-            for each in self._settle(placed, messages, answered):
-                self._record_finding(placed, each)
+            below = {receiver for each, receiver in inner if each.steps[: len(placed.steps)] == placed.steps}
+            for each in self._settle(placed, messages, {*REVISIONS} - receivers | below):
+                refusing = self._record_finding(placed, each)
+                self._answer(root, refusing)
+                inner.extend((placed, receiver) for receiver in refusing)
                 yield placed, each
 
     def _find_unexplained(self, root: PlacedChange, sender: Revision) -> Iterator[PlacedChange]:
@@ -358,7 +372,10 @@ class Content:
 
 
 def _make_unexplained(change: Change, sender: Revision) -> LimitChange:
-    return make_unexplained_limit(sender, {"old_at": change.old_at, "new_at": change.new_at})
+    limit = make_unexplained_limit(sender, {"old_at": change.old_at, "new_at": change.new_at})
+    if not isinstance(change, DemandChange):
+        return limit
+    return replace(limit, name=change.name, demand=change.write_demand(get_opposite(sender)))
 
 
 def _is_empty(objects: Objects, schemas: Mapping[str, Schema], messages: MessagePair) -> bool:
