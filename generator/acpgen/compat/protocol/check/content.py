@@ -76,6 +76,7 @@ class Content:
             names = referred[placed]
             if names == []:
                 continue  # the keywords say the same
+            answered: set[Revision]
             if isinstance(placed.change, DemandChange):
                 within = (*placed.steps, Step("field", placed.change.way[1]))
                 below = [each for each in refused if each[0].steps[: len(within)] == within]
@@ -183,8 +184,10 @@ class Content:
                 refusals.setdefault(placed, set()).add(receiver)
         inner: list[tuple[PlacedChange, Revision]] = []
         for placed, receivers in sorted(refusals.items(), key=lambda each: -len(each[0].steps)):
-            below = {receiver for each, receiver in inner if each.steps[: len(placed.steps)] == placed.steps}
-            for each in self._settle(placed, messages, {*REVISIONS} - receivers | below):
+            answered: set[Revision] = {*REVISIONS}
+            answered -= receivers
+            answered |= {receiver for each, receiver in inner if each.steps[: len(placed.steps)] == placed.steps}
+            for each in self._settle(placed, messages, answered):
                 refusing = self._record_finding(placed, each)
                 self._answer(root, refusing)
                 inner.extend((placed, receiver) for receiver in refusing)
