@@ -39,6 +39,7 @@ from acpgen.compat.protocol.sender_schemas import declares_nothing, write_schema
 from acpgen.compat.rules import judge
 from acpgen.input.walk import Schema, find_reachable
 from acpgen.meaning import sample_texts
+from acpgen.meaning.definition_order import list_references
 from schema_inclusion import FORMATS
 
 _INNER: Final = frozenset({"field", "item", "value"})
@@ -196,19 +197,22 @@ class Content:
     def _find_unexplained(self, root: PlacedChange, sender: Revision) -> Iterator[PlacedChange]:
         """Yield doubts about the pairs inside a pair that refuse what a sender has and that no finding explains."""
         context, receiver = self.context, get_opposite(sender)
-        if context.acceptance.is_included(root.pair, sender) == "yes":
-            return
         pending, visited = [root], {root.pair}
         for around in pending:  # which grows
             for step, pair in context.walk.nodes[around.pair].children:
-                if step.kind not in _INNER or step.was is not None or pair.free or pair in visited:
+                shapes = context.walk.get_shape(pair.old, 0), context.walk.get_shape(pair.new, 1)
+                is_equal = shapes[0] == shapes[1] and context.rewritten.isdisjoint(list_references(pair.old))
+                if step.kind not in _INNER or step.was is not None or pair.free or pair in visited or is_equal:
                     continue
                 visited.add(pair)
                 steps = (*around.steps, step)
                 declaration = Declaration(pair, len(steps)) if pair.is_named else around.declaration
                 named = declaration if context.walk.is_declared(pair) else around.named
                 pending.append(PlacedChange(self._doubt(pair), steps, pair, declaration=declaration, named=named))
-                if receiver not in self._find_explained(pair) and context.acceptance.is_included(pair, sender) == "no":
+                is_open = receiver not in self._find_explained(pair)
+                if is_open and context.acceptance.is_included(root.pair, sender) == "yes":
+                    return
+                if is_open and context.acceptance.is_included(pair, sender) == "no":
                     yield pending[-1]
 
     def _find_explained(self, pair: Pair) -> set[Revision]:
