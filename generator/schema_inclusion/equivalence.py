@@ -163,12 +163,16 @@ def is_written_alike(one: Json, other: Json) -> bool:
 
 
 class _Node(Struct, frozen=True):
-    """A schema: its keywords without subschemas, and its subschemas by keyword, with what makes them one part of its content."""
+    """A schema: its keywords without subschemas, and its subschemas by keyword, with what makes them one part of its content.
+
+    `depth` is the number of schemas inside whose keywords or branches became its own.
+    """
 
     document: SchemaDocument
     schema: dict[str, Json]
     plain: Hashable
     inner: tuple[tuple[str, _Combine, tuple[_Key | bool, ...]], ...]
+    depth: int
 
 
 @dataclass(slots=True)
@@ -184,6 +188,7 @@ class _Classes:
     _targets: dict[tuple[int, str], Json] = field(default_factory=dict[tuple[int, str], Json])
     _types: dict[_Key, Json] = field(default_factory=dict[_Key, Json])
     _by_content: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
+    _joined: int = 0
 
     def classify(self, *documents: SchemaDocument) -> None:
         """Give classes to the roots of documents, to their definitions, and to all that these lead to, as far as `MOST_STEPS` allow."""
@@ -204,9 +209,10 @@ class _Classes:
         return None not in numbers and len(numbers) == 1
 
     def find_twins(self) -> dict[_Key, Target]:
-        """The first schema of its class for each other one that was read."""
+        """The first schema of its class that is not made of others of its class, for each other one that was read."""
         firsts: dict[int, _Node] = {}
-        numbered = ((key, node, self.numbers[key]) for key, node in self._nodes.items() if key in self.numbers)
+        nodes = sorted(self._nodes.items(), key=lambda each: each[1].depth)
+        numbered = ((key, node, self.numbers[key]) for key, node in nodes if key in self.numbers)
         twins = ((key, node, firsts.setdefault(number, node)) for key, node, number in numbered)
         return {key: Target(first.schema, first.document.scope) for key, node, first in twins if first is not node}
 
@@ -317,6 +323,7 @@ class _Classes:
     def _read(self, document: SchemaDocument, schema: dict[str, Json]) -> _Node:
         plain: set[Hashable] = set()
         inner: list[tuple[str, _Combine, tuple[_Key | bool, ...]]] = []
+        before = self._joined
         for part, keyword, value in self._list_conjuncts(document, schema):
             subschemas = self._list_inner(document, part, keyword, value)
             for label, combine, schemas in subschemas:
@@ -338,7 +345,7 @@ class _Classes:
                 plain.add((keyword, frozenset(map(repr, value if isinstance(value, list) else [value]))))
             else:
                 plain.add((keyword, repr(value)))
-        return _Node(document, schema, frozenset(plain), tuple(inner))
+        return _Node(document, schema, frozenset(plain), tuple(inner), self._joined - before)
 
     def _list_conjuncts(
         self, document: SchemaDocument, schema: dict[str, Json]
@@ -368,6 +375,7 @@ class _Classes:
                 fresh = [each for each in objects if id(each) not in visited]
                 visited.update(map(id, fresh))
                 pending += fresh
+                self._joined += len(fresh)
         return conjuncts
 
     def _list_inner(
@@ -398,6 +406,7 @@ class _Classes:
                 case [(name, list(nested))] if name == keyword and keyword != "oneOf" and nested is not branches:
                     pending += () if id(nested) in visited else nested
                     visited.add(id(nested))
+                    self._joined += 1
                 case _:
                     flat.append(schema)
         return flat

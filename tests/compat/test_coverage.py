@@ -1226,12 +1226,13 @@ def test_a_root_that_is_written_differently_is_called_the_root_and_what_is_not_c
     assert [each.rule for each in report.findings] == ["not-compared"]
 
 
-def test_what_no_rule_explains_is_told_at_the_definition_that_has_it() -> None:
+@pytest.mark.parametrize("patterns", [{}, {"patternProperties": {"^x": {"$ref": "#/$defs/Parts"}}}])
+def test_what_no_rule_explains_is_told_at_the_definition_that_has_it(patterns: Schema) -> None:
     text, size = ({"type": "object", "additionalProperties": {"type": each}} for each in ("string", "integer"))
     either = {"type": "object", "additionalProperties": {"type": ["string", "integer"]}}
 
     def listing(part: Schema) -> Schema:
-        whole = {"type": "object", "properties": {"parts": {"$ref": "#/$defs/Parts"}}}
+        whole = {"type": "object", "properties": {"parts": {"$ref": "#/$defs/Parts"}}, **patterns}
         return protocol({"GoRequest": whole, "Parts": part})
 
     report = compared(listing({"anyOf": [text, size]}), listing(either))
@@ -1255,3 +1256,24 @@ def test_a_whole_file_that_is_written_differently_is_no_definition(tmp_path: Pat
     assert [each.message for each in report.findings] == [
         "The file 'whole.json' is written differently, in a way that no message can show."
     ]
+
+
+def test_keywords_of_maps_and_lists_in_fields_are_told_there_each_once() -> None:
+    def recording(labels: Schema, tags: Schema) -> Schema:
+        properties = {
+            "labels": {"type": "object", "additionalProperties": {"type": "string"}, **labels},
+            "tags": {"type": "array", "items": {"type": "string"}, **tags},
+        }
+        return protocol({"GoRequest": {"type": "object", "properties": properties}})
+
+    old, new = recording({}, {}), recording({"propertyNames": {"pattern": "^a"}}, {"contains": {"const": "x"}})
+    findings = compared(old, new).findings
+    assert [(each.rule, each.location) for each in findings] == [
+        ("limit-tightened", "params.labels"),
+        ("limit-tightened", "params.tags"),
+    ]
+    assert [each.new.pointer for each in findings if each.new] == [
+        "/$defs/GoRequest/properties/labels",
+        "/$defs/GoRequest/properties/tags",
+    ]
+    assert compared(recording({}, {}), recording({"minProperties": 0}, {})).verdict == "editorial"

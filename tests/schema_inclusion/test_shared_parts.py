@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from schema_inclusion import compare
+from schema_inclusion import Comparer, compare
 
 Schema = dict[str, Any]
 LEVELS: Final = 40
@@ -49,6 +49,13 @@ def test_what_is_met_again_is_decided_once(name: str) -> None:
     both = {**levels(SHAPES[name], record("integer"))["$defs"], "B": record("string")}
     wider: Schema = {"anyOf": [{"$ref": "#/$defs/A0"}, {"$ref": "#/$defs/B"}], "$defs": both}
     assert compare(same, wider).backward.verdict.value == "yes"
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_what_is_met_again_is_decided_where_equal_schemas_are_read_as_one(name: str) -> None:
+    comparer = Comparer(*(levels(SHAPES[name], record(kind)) for kind in ("integer", "string")))
+    assert comparer.find_form({"$ref": "#/$defs/A0"}) is not None
+    assert comparer.include().verdict.value == "no"
 
 
 def members(each: Schema) -> Schema:

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, TypeAlias, TypedDict
 
 from acpgen import ir
 from acpgen.compat.findings import REVISIONS, Revision
+from acpgen.input.numbers import loads
 from acpgen.input.walk import Schema
 
 Kind: TypeAlias = Literal[
@@ -167,6 +168,20 @@ class LimitChange(Change):
     def directions(self) -> tuple[Revision, ...]:
         """The revisions that accept values the other rejects."""
         return tuple(side for side in REVISIONS if any(each.admitted_by == side for each in self.all))
+
+
+@dataclass(frozen=True, slots=True)
+class DemandChange(Change):
+    """Keywords of a list or map inside a record; `within` are their texts, `way` leads there, and `name` is the field."""
+
+    way: tuple[str, ...] = ()
+
+    def write_demand(self, receiver: Revision) -> Schema:
+        """What a receiver demands of a record by these keywords."""
+        schema: Schema = {"allOf": [{}, *map(loads, self.within[REVISIONS.index(receiver)])]}
+        for keyword in reversed(self.way[2:]):
+            schema = {keyword: schema}
+        return {"properties": {self.way[1]: schema}}
 
 
 def join_limits(limits: Sequence[LimitChange]) -> LimitChange:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Final
 
 from msgspec import structs
 
 from acpgen import ir
-from acpgen.compat.changes import Change, ChangePlaces, FieldChange
-from acpgen.compat.diff.pairs import Comparison, Step
+from acpgen.compat.changes import Change, ChangePlaces, DemandChange, FieldChange
+from acpgen.compat.diff.pairs import DOUBT, Comparison, Step
 from acpgen.compat.diff.shapes import Objects
-from acpgen.compat.protocol.revision import SchemaRevision
+from acpgen.compat.protocol.revision import SchemaRevision, list_fields
 from acpgen.compat.protocol.sender_schemas import declares_nothing, find_conditional_members, list_permitted_patterns
 from acpgen.input.equality import is_equal
 from acpgen.meaning.samples import read_instead
+from acpgen.pointers import split_pointer, write_plain_pointer
 from schema_inclusion.patterns import matches
 
 _CLOSING: Final = frozenset({"/additionalProperties", "/unevaluatedProperties"})
@@ -71,6 +72,7 @@ def _diff_unenforced(work: Comparison, old: Objects, new: Objects, at: ChangePla
     """Compare keywords that the IR does not represent, and excluded constants: they are equal on both sides, or the change is undecided."""
     sides = (work.before, old), (work.after, new)
     demands = [{place: side.write_demand(place) for place in objects.unenforced} for side, objects in sides]
+    _diff_inline(work, old, new, demands)
     excluded = [[repr(each) for each in objects.excluded if each[0] != work.pair.tag] for _, objects in sides]
     before, after = ([*texts.values(), *constants] for texts, constants in zip(demands, excluded, strict=True))
     bases: dict[str, set[str]] = {}
@@ -88,6 +90,40 @@ def _diff_unenforced(work: Comparison, old: Objects, new: Objects, at: ChangePla
         _diff_closed(work, base, bases[base], old, new)
     alone = next(iter(bases)) if len(bases) == 1 else ""
     work.add_doubt(before, after, _locate_base(work, alone) if alone else at)
+
+
+def _diff_inline(work: Comparison, old: Objects, new: Objects, demands: Sequence[dict[str, str]]) -> None:
+    """Record the demands on lists and maps in fields that differ, and remove them from `demands`, which are by place."""
+    sides = (work.before, old), (work.after, new)
+    places: dict[tuple[str, ...], tuple[list[str], list[str]]] = {}
+    for number, ((side, objects), own) in enumerate(zip(sides, demands, strict=True)):
+        for place, text in own.items():
+            name, rest = side.find_owner(place)
+            way = split_pointer(rest)[:-1]
+            if (
+                name == objects.name
+                and way[:1] == ("properties",)
+                and _INNER.issuperset(way[2:])
+                and "$ref" not in text
+            ):
+                places.setdefault(way, ([], []))[number].append(place)
+    for way, both in places.items():
+        texts = [sorted(own[place] for place in inside) for own, inside in zip(demands, both, strict=True)]
+        if texts[0] == texts[1] or not all(side.has_place(objects.name or "", way) for side, objects in sides):
+            continue
+        at = [objects.at + write_plain_pointer(*way) for _, objects in sides]
+        name = list_fields(write_plain_pointer(*way)).removeprefix(".")
+        within = tuple(texts[0]), tuple(texts[1])
+        work.note(
+            DemandChange("undecided", within=within, name=name, detail=DOUBT, way=way, old_at=at[0], new_at=at[1])
+        )
+        for own, inside in zip(demands, both, strict=True):
+            for place in inside:
+                del own[place]
+
+
+_INNER: Final = frozenset({"items", "additionalProperties"})
+"""The keywords that lead to all values inside a list or a map."""
 
 
 def _locate_base(work: Comparison, base: str) -> ChangePlaces:

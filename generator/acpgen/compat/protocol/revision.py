@@ -210,6 +210,14 @@ class SchemaRevision:
         together = _READ_TOGETHER.get(keyword, ()) if is_object(holder) else ()
         return dumps({keyword: node, **{key: holder[key] for key in together if key in holder}}, sort_keys=True)
 
+    def has_place(self, definition: str, keys: Iterable[str]) -> bool:
+        """Whether there is something at these keys inside a definition."""
+        try:
+            follow(self.demands[definition], keys)
+        except KeyError:
+            return False
+        return True
+
     @cached_property
     def texts(self) -> Mapping[str, str]:
         """The texts of the definitions, without prose and without what does not take part in the comparison."""

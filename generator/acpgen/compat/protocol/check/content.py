@@ -11,13 +11,14 @@ from acpgen import ir
 from acpgen.compat.changes import (
     Change,
     ChangePlaces,
+    DemandChange,
     FieldChange,
     FormatChange,
     LimitChange,
     join_limits,
     make_unexplained_limit,
 )
-from acpgen.compat.diff.pairs import Declaration, Pair, PlacedChange
+from acpgen.compat.diff.pairs import Declaration, Pair, PlacedChange, Step
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import REVISIONS, Reach, Revision, get_opposite
 from acpgen.compat.protocol.check.context import Context, describe_break
@@ -38,6 +39,7 @@ from acpgen.compat.protocol.sender_schemas import declares_nothing, write_schema
 from acpgen.compat.rules import judge
 from acpgen.input.walk import Schema, find_reachable
 from acpgen.meaning import sample_texts
+from acpgen.meaning.definition_order import list_references
 from schema_inclusion import FORMATS
 
 _INNER: Final = frozenset({"field", "item", "value"})
@@ -69,22 +71,31 @@ class Content:
                 refused.extend((placed, revision) for revision in self._record_finding(placed, each))
         referred = {placed: self._find_referred(*placed.change.within) for placed in doubts}
         # What differs itself explains what only refers to it, and what is inside explains what is around it.
-        for placed in sorted(doubts, key=lambda each: (referred[each] is not None, -len(each.steps))):
+        for placed in sorted(
+            doubts, key=lambda each: (referred[each] is not None, -len(each.steps), not each.change.name)
+        ):
             names = referred[placed]
             if names == []:
                 continue  # the keywords say the same
-            below = [each for each in refused if each[0].steps[: len(placed.steps)] == placed.steps]
-            answered: set[Revision] = {receiver for _, receiver in below}
-            # The way to a pair inside may be noted at another place of the message.
-            inside = {*find_reachable(self._list_changed(placed.pair), self._list_changed)} - {placed.pair}
-            answered = answered.union(*(self._answered.get(each, ()) for each in inside))
+            answered: set[Revision]
+            if isinstance(placed.change, DemandChange):
+                within = (*placed.steps, Step("field", placed.change.way[1]))
+                below = [each for each in refused if each[0].steps[: len(within)] == within]
+                answered = {receiver for _, receiver in below}
+            else:
+                for inner, each in self._settle_inside(placed, messages):
+                    yield each
+                    refused.extend((inner, revision) for revision in each.refuses)
+                below = [each for each in refused if each[0].steps[: len(placed.steps)] == placed.steps]
+                answered = {receiver for _, receiver in below}
+                # The way to a pair inside may be noted at another place of the message.
+                inside = {*find_reachable(self._list_changed(placed.pair), self._list_changed)} - {placed.pair}
+                answered = answered.union(*(self._answered.get(each, ()) for each in inside))
             if names is not None and all(each in self._pairs for each in names):
                 pairs = (pair for each in names for pair in self._pairs[each])
                 answered = answered.union(*map(self._find_explained, pairs))
-            for each in (
-                *self._settle(placed, messages, answered),
-                *self._find_hidden_refusals(placed, messages, below),
-            ):
+            hidden = self._find_hidden_refusals(placed, messages, below) if names is None else ()
+            for each in (*self._settle(placed, messages, answered), *hidden):
                 yield each
                 refused.extend((placed, revision) for revision in self._record_finding(placed, each))
 
@@ -134,53 +145,75 @@ class Content:
         """Yield what an undecided difference refuses in addition to what is refused at the same place and inside it."""
         for sender, receiver in DIRECTIONS:
             apart = [
-                write_inside(
-                    change.steps[len(placed.steps) :],
-                    write_schema(change.pair.on(receiver))
-                    if change.change.kind == "undecided"
-                    else write_remainder(change.change, change.pair, sender),
-                    sender,
-                )
+                write_inside(change.steps[len(placed.steps) :], self._write_rest(change, sender), sender)
                 for change, refused_by in below
                 if refused_by == receiver
             ]
             if apart and all(each is not None for each in apart):
-                limit = replace(_make_unexplained(placed.change, sender), demand={"not": {"allOf": apart}})
+                limit, rest = _make_unexplained(placed.change, sender), Schema({"not": {"allOf": apart}})
+                limit = replace(limit, demand=rest if limit.demand is None else {"anyOf": [limit.demand, rest]})
                 reach = self._reach(replace(placed, change=limit), messages)
                 yield from () if reach is None or reach.witness is None else (reach,)
+
+    def _write_rest(self, placed: PlacedChange, sender: Revision) -> Schema | bool | None:
+        """A schema of a sender's values of a pair that are not refused because of a change; `None` if no schema expresses it."""
+        if isinstance(placed.change, DemandChange):
+            return placed.change.write_demand(get_opposite(sender))
+        if placed.change.kind != "undecided":
+            return write_remainder(placed.change, placed.pair, sender)
+        # A reference would lead to the sender's definition.
+        return False if placed.pair.is_named else write_schema(placed.pair.on(get_opposite(sender)))
 
     def find_unexplained_refusals(self) -> Iterator[Reach]:
         """Yield what one revision refuses of the other's messages where no change inside explains the refusal."""
         for messages in self._whole:
-            explained = self._find_explained(messages.pair)
-            refusals: dict[PlacedChange, set[Revision]] = {}
-            for sender, receiver in DIRECTIONS:
-                if receiver not in explained and self.context.acceptance.is_included(messages.pair, sender) != "yes":
-                    for placed in self._find_innermost(messages.pair, sender):
-                        refusals.setdefault(placed, set()).add(receiver)
-            for placed, receivers in refusals.items():
-                yield from self._settle(placed, messages, {*REVISIONS} - receivers)
+            around = Declaration(messages.pair)
+            root = PlacedChange(self._doubt(messages.pair), (), messages.pair, declaration=around, named=around)
+            yield from (reach for _, reach in self._settle_inside(root, messages))
+            yield from self._settle(root, messages, self._find_explained(messages.pair))
 
-    def _find_innermost(self, root: Pair, sender: Revision) -> Iterator[PlacedChange]:
-        """Yield doubts at the innermost pairs that refuse what a sender has and that no finding explains."""
+    def _doubt(self, pair: Pair) -> Change:
+        """The change of a pair of which some values are refused without any other change."""
+        old_at, new_at = self.context.old.locate_type(pair.old), self.context.new.locate_type(pair.new)
+        return Change("undecided", detail="no rule explains the difference", old_at=old_at, new_at=new_at)
+
+    def _settle_inside(self, root: PlacedChange, messages: MessagePair) -> Iterator[tuple[PlacedChange, Reach]]:
+        """Yield what no finding explains of the refusals inside a pair: innermost first, which explains what is around."""
+        refusals: dict[PlacedChange, set[Revision]] = {}
+        for sender, receiver in DIRECTIONS:
+            for placed in self._find_unexplained(root, sender):
+                refusals.setdefault(placed, set()).add(receiver)
+        inner: list[tuple[PlacedChange, Revision]] = []
+        for placed, receivers in sorted(refusals.items(), key=lambda each: -len(each[0].steps)):
+            answered: set[Revision] = {*REVISIONS}
+            answered -= receivers
+            answered |= {receiver for each, receiver in inner if each.steps[: len(placed.steps)] == placed.steps}
+            for each in self._settle(placed, messages, answered):
+                refusing = self._record_finding(placed, each)
+                self._answer(root, refusing)
+                inner.extend((placed, receiver) for receiver in refusing)
+                yield placed, each
+
+    def _find_unexplained(self, root: PlacedChange, sender: Revision) -> Iterator[PlacedChange]:
+        """Yield doubts about the pairs inside a pair that refuse what a sender has and that no finding explains."""
         context, receiver = self.context, get_opposite(sender)
-        doubt = Change("undecided", detail="no rule explains the difference")
-        pending = [PlacedChange(doubt, (), root, declaration=Declaration(root), named=Declaration(root))]
-        visited = {root}
-        for placed in pending:  # which grows
-            inner: list[PlacedChange] = []
-            for step, pair in context.walk.nodes[placed.pair].children:
-                is_open = step.kind in _INNER and not pair.free and receiver not in self._find_explained(pair)
-                if pair not in visited and is_open and context.acceptance.is_included(pair, sender) == "no":
-                    visited.add(pair)
-                    steps = (*placed.steps, step)
-                    around = Declaration(pair, len(steps)) if pair.is_named else placed.declaration
-                    named = around if context.walk.is_declared(pair) else placed.named
-                    inner.append(PlacedChange(doubt, steps, pair, declaration=around, named=named))
-            pending += inner
-            if not inner:
-                old_at, new_at = context.old.locate_type(placed.pair.old), context.new.locate_type(placed.pair.new)
-                yield replace(placed, change=replace(doubt, old_at=old_at, new_at=new_at))
+        pending, visited = [root], {root.pair}
+        for around in pending:  # which grows
+            for step, pair in context.walk.nodes[around.pair].children:
+                shapes = context.walk.get_shape(pair.old, 0), context.walk.get_shape(pair.new, 1)
+                is_equal = shapes[0] == shapes[1] and context.rewritten.isdisjoint(list_references(pair.old))
+                if step.kind not in _INNER or step.was is not None or pair.free or pair in visited or is_equal:
+                    continue
+                visited.add(pair)
+                steps = (*around.steps, step)
+                declaration = Declaration(pair, len(steps)) if pair.is_named else around.declaration
+                named = declaration if context.walk.is_declared(pair) else around.named
+                pending.append(PlacedChange(self._doubt(pair), steps, pair, declaration=declaration, named=named))
+                is_open = receiver not in self._find_explained(pair)
+                if is_open and context.acceptance.is_included(root.pair, sender) == "yes":
+                    return
+                if is_open and context.acceptance.is_included(pair, sender) == "no":
+                    yield pending[-1]
 
     def _find_explained(self, pair: Pair) -> set[Revision]:
         """The revisions whose refusals of a pair are explained by the findings of the pair and of the pairs inside it."""
@@ -346,7 +379,10 @@ class Content:
 
 
 def _make_unexplained(change: Change, sender: Revision) -> LimitChange:
-    return make_unexplained_limit(sender, {"old_at": change.old_at, "new_at": change.new_at})
+    limit = make_unexplained_limit(sender, {"old_at": change.old_at, "new_at": change.new_at})
+    if not isinstance(change, DemandChange):
+        return limit
+    return replace(limit, name=change.name, demand=change.write_demand(get_opposite(sender)))
 
 
 def _is_empty(objects: Objects, schemas: Mapping[str, Schema], messages: MessagePair) -> bool:
