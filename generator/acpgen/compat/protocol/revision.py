@@ -241,9 +241,9 @@ class SchemaRevision:
         return {**schemas, **write_sender_definitions(self.stable_definitions, self.stable_schemas, SENT)}
 
     def write_frame_schemas(self, contents: Collection[str], other: SchemaRevision) -> Mapping[str, Schema]:
-        """The definitions as frames, for messages of another revision; see `write_frame`."""
+        """The definitions as frames, for messages of another revision; see `write_frame`. What only one has takes any content."""
         return {
-            f"{name}{FRAME}": self.write_frame(_without_annotations(each), contents, other.demands.get(name, {}))
+            f"{name}{FRAME}": self.write_frame(_without_annotations(each), contents, other.demands.get(name, each))
             for name, each in self.demands.items()
         }
 

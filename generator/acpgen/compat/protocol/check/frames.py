@@ -85,7 +85,7 @@ def _restrict(schema: Schema, side: SchemaRevision, kind: Kind | None) -> Schema
         method, held = kind
         envelope = side.protocol.envelope
         content = held if method is None else envelopes.get_key(envelope, method, held)
-        plain = envelopes.make_frame(envelope, method, held, True)
+        plain = envelopes.make_frame(envelope, method, held, NOT_NULL)  # null is for the content to decide
         plain["required"] = [name for name in plain["required"] if name != content or method is None]
         if "id" not in names and plain["properties"].get("id"):
             plain["properties"]["id"] = {"type": ["string", "integer"]}  # JSON-RPC advises against null
