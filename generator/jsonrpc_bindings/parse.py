@@ -373,8 +373,7 @@ def not_json(reason: str) -> DecodeError:
     match = re.fullmatch(r"(.*) at (line \d+) (column \d+)", reason, re.DOTALL)
     if match:
         sentence, semicolon, remedy = _SENTENCES.get(match[1], match[1]).partition(";")
-        place = (
-            match[3] if match[2] == "line 1" else f"{match[2]}, {match[3]}"
-        )  # a line of a file has a number of its own
+        # a line of a file has a number of its own
+        place = match[3] if match[2] == "line 1" else f"{match[2]}, {match[3]}"
         reason = f"{sentence} at {place}{semicolon}{remedy}"
     return DecodeError(PARSE_ERROR, (Problem("", "", f"this is not JSON: {reason}"),))

@@ -604,6 +604,29 @@ def test_what_an_envelope_demands_of_its_content_is_compared(doc: Schema) -> Non
             assert "no" in (report.wire.backward, report.wire.forward)
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"$ref": "#/$defs/Thing"}, {}),
+        ({"$ref": "#/$defs/Thing"}, {"$ref": "#/$defs/Other"}),
+        ({"$ref": "#/$defs/GoRequest"}, {"anyOf": [{"$ref": "#/$defs/GoRequest"}, {"type": "null"}]}),
+    ],
+    ids=["any", "another", "null"],
+)
+def test_what_an_envelope_refers_to_for_its_content_is_compared(one: Schema, other: Schema) -> None:
+    """It was editorial, though one revision refuses what the other accepts."""
+
+    def call(params: Schema) -> Schema:
+        frame = {**FRAME, "properties": {"method": STRING, "params": params}}
+        return protocol({"Call": frame, "Thing": THING, "Other": go({"b": STRING}, ("b",))})
+
+    for old, new in ((one, other), (other, one)):
+        report = compared(call(old), call(new))
+        assert {each.declaration for each in report.findings if each.rule.startswith("limit-")} == {"Call"}
+        assert all(each.reaches[0].witness for each in report.findings)
+        assert "no" in (report.wire.backward, report.wire.forward)
+
+
 def test_null_may_move_from_identifiers_to_the_envelope_that_takes_it() -> None:
     """Both take the same; where only one of the two does, a message shows it."""
     whole: list[Schema] = [{"type": "integer"}, {"type": "string"}]

@@ -504,6 +504,19 @@ def test_an_extension_that_is_no_request_may_be_refused_as_such(wrong: dict[str,
     assert not [each for each in hear(listener, error("agent", wrong["id"], -32600)) if "extension" in each.rule]
 
 
+@pytest.mark.parametrize(
+    ("roots", "words"), [({}, "outside the only root"), ({"additionalDirectories": ["/more"]}, "outside the 2 roots")]
+)
+def test_roots_that_a_fork_takes_over_are_counted(roots: dict[str, Any], words: str) -> None:
+    listener = monitor(CASES[0])
+    asked = agent("fs/read_text_file", {"sessionId": "f", "path": "/elsewhere"}, id_="r")
+    fork = opened("f", id_="fork", method="session/fork", source="s")
+    for said in (*v1(), *opened(**roots), *fork, asked):
+        assert not [each for each in hear(listener, said) if each.level == "must"]
+    (found,) = hear(listener, result("client", "r", {"content": ""}))
+    assert (found.rule, words in found.sentence) == ("file-access-outside-roots", True)
+
+
 def test_which_of_two_requests_is_refused_without_an_id_is_left_open() -> None:
     listener = monitor(CASES[0])
     for said in (*v1(), *opened(), prompt(), prompt(id_=2), error("agent", None, -32600)):

@@ -293,7 +293,7 @@ def test_paths_under_every_root_are_in_scope_alike_and_earlier_roots_prevail(tmp
     assert roots.contains("x")
     assert not roots.contains("../secret.md")
     assert not roots.contains(f"{lib}/LINK.md")
-    assert roots.discover("AGENTS.md", "SKILLS.md", "LINK.md") == {
+    assert roots.discover("AGENTS.md", "SKILLS.md", "LINK.md", "AGENTS.md") == {
         "AGENTS.md": [f"{app}/AGENTS.md", f"{lib}/AGENTS.md"],
         "SKILLS.md": [f"{lib}/SKILLS.md"],
         "LINK.md": [],

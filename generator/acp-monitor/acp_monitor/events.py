@@ -42,8 +42,8 @@ class Finding(NamedTuple):
 
 @dataclass(slots=True)
 class Event:
-    """One message. `body` holds its params, result or error; `request` is the request that it answers,
-    `session` what is known of the session `session_id` that it or that request names. `update_kind` is the kind of a session update.
+    """One message. `body` holds its params, result or error; `request` is the request that it answers, `session` what is known of the
+    session `session_id` that it or that request names. `update_kind` is the kind of a session update.
 
     `at` is its place in a batch. `problems` are the errors of the schema, with pointers into the message; `uses` are the places in the
     body that depend on capabilities, with paths into the line. `duplicates` are duplicate keys. `undeclared` are fields and values that

@@ -27,8 +27,9 @@ def file_access_outside_roots(event: Event, _connection: Connection) -> Iterator
     path = None if request is None else get_text(request.body, "path")
     if request is None or path is None or session is None or session.roots is None or session.opener.cwd is None:
         return
-    if not is_inside(path, (session.opener.cwd, *session.roots, *(session.inherited_roots or ()))):
-        where = f"the {1 + len(session.roots)} roots" if session.roots else "the only root"
+    roots = (session.opener.cwd, *session.roots, *(session.inherited_roots or ()))
+    if not is_inside(path, roots):
+        where = f"the {len(roots)} roots" if len(roots) > 1 else "the only root"
         sentence = f"{show(path)} is outside {where}, and the client accepted it"
         yield Finding(event.locate_member("result"), sentence, request.index)
 

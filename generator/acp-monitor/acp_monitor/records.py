@@ -46,11 +46,10 @@ class Scope:
 class Pending(Scope):
     """An open request, with what its answer is judged by.
 
-    `withdrawal` is the
-    `$/cancel_request` for it, `cancellation` the message that cancelled its turn, `close_request` the request that closes its session,
-    `close_answer` the answer to that. `source_roots` are those in force for the source of a fork, `None` if unknown. `refusal` is an
-    error without an id that may have refused it; `is_refused`: it can have refused nothing else. `has_unknown_subject`: it asks
-    permission for an unknown kind of subject.
+    `withdrawal` is the `$/cancel_request` for it, `cancellation` the message that cancelled its turn, `close_request` the request that
+    closes its session, `close_answer` the answer to that. `source_roots` are those in force for the source of a fork, `None` if unknown.
+    `refusal` is an error without an id that may have refused it; `is_refused`: it can have refused nothing else. `has_unknown_subject`:
+    it asks permission for an unknown kind of subject.
     """
 
     sender: str

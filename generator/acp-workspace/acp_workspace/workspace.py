@@ -113,7 +113,7 @@ class RootSet:
         to trust" (RFD, "Security considerations"): ask before you run what is there, or treat it as an instruction.
         """
         paths: dict[str, list[str]] = {name: [] for name in names}
-        for name, root in product(names, self.roots):
+        for name, root in product(paths, self.roots):
             path = f"{root.path.rstrip('/')}/{name}"
             with suppress(OSError, AccessDenied):
                 os.close(reach([root], path, lambda at: open_file(at.root, at.parts, os.O_RDONLY)))

@@ -43,7 +43,7 @@ def _list_sides(methods: Collection[ir.Method], bundle: Bundle) -> tuple[ir.Side
         handling.add("client")
     elif "client" in handling:
         handling.add("server")
-    known_sides = tuple(side for side in sorted({*SIDES, *handling}) if side in handling - {"both", "protocol"})
+    known_sides = tuple(side for side in sorted({*SIDES, *handling}) if side in handling - {*ir.EITHER})
     return known_sides or (("client", "server") if methods else ())
 
 

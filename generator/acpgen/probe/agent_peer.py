@@ -7,7 +7,8 @@ from itertools import count
 from typing import Any, Final
 
 from acpgen.input.walk import is_object
-from acpgen.probe.connection import AnswerLater, RequestError, reach
+from acpgen.pointers import find_value
+from acpgen.probe.connection import AnswerLater, RequestError
 
 EARLY_UPDATE: Final = "early update"
 """Asks `Trial.initialize` for a run of the client in which an update of its session comes before the answer to `session/new`."""
@@ -69,5 +70,6 @@ class Agent:
 
     def is_advertised(self, *path: str) -> bool:
         """Whether the client advertises a capability, at a path below its capabilities."""
-        value = reach(self.initialize_params, "capabilities" if self.version == 2 else "clientCapabilities", *path)
+        field = "capabilities" if self.version == 2 else "clientCapabilities"
+        value = find_value(self.initialize_params, (field, *path))
         return value is True or is_object(value)

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from acpgen.input.walk import is_array, is_object
+from acpgen.input.walk import is_object
 from acpgen.probe.agent_peer import Agent
 from acpgen.probe.clauses import CLAUSES, Clause, Strength
 from acpgen.probe.client_peer import Client
@@ -349,8 +349,3 @@ class Trial:
         calls = self.connection.list_calls("session/update", since)
         params = [(call, call.value.get("params")) for call in calls]
         return [call for call, body in params if is_object(body) and body.get("sessionId") == session]
-
-
-def as_list(value: Any) -> list[Any]:
-    """An array, or an empty one for any other value."""
-    return value if is_array(value) else []

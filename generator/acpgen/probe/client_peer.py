@@ -7,8 +7,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from acpgen.input.walk import is_array, is_object
-from acpgen.probe.connection import RequestError
+from acpgen.input.walk import is_object
+from acpgen.probe.connection import RequestError, as_list
 
 Manner: TypeAlias = Literal["serves", "refuses"]
 
@@ -68,7 +68,7 @@ class Client:
         }
 
     def _choose_permission(self, body: Mapping[str, Any]) -> Any:
-        options = [option for option in _get_items(body.get("options")) if is_object(option)]
+        options = [option for option in as_list(body.get("options")) if is_object(option)]
         if str(body.get("sessionId")) in self.cancelled or not options:
             return {"outcome": {"outcome": "cancelled"}}
         prefix = "allow" if self.manner == "serves" else "reject"
@@ -140,7 +140,3 @@ class Client:
     def _release(self, body: Mapping[str, Any]) -> Any:
         del self._terminals[self._require_terminal(body)]
         return {}
-
-
-def _get_items(value: Any) -> list[Any]:
-    return value if is_array(value) else []

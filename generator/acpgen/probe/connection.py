@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from acpgen.input.walk import is_array, is_object
 from acpgen.messages import validators
+from acpgen.pointers import find_value
 from acpgen.probe.child import Child
 from acpgen.probe.conformance import TranscriptLine
 
@@ -48,11 +49,9 @@ class Clock:
         return min(seconds, rest)
 
 
-def reach(value: Any, *path: str) -> Any:
-    """The value at a path of members of a JSON value; `None` if there is none."""
-    for step in path:
-        value = value.get(step) if is_object(value) else None
-    return value
+def as_list(value: Any) -> list[Any]:
+    """An array, or an empty one for any other value."""
+    return value if is_array(value) else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ class ReceivedMessage:
 
     def reach(self, *path: str) -> Any:
         """The value at a path of members; `None` if there is none."""
-        return reach(self.value, *path)
+        return find_value(self.value, path)
 
     @property
     def code(self) -> Any:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 from acpgen import embedded
 from acpgen.input.walk import is_array, is_object
 from acpgen.messages import validators
+from acpgen.pointers import find_value
 from acpgen.probe.citations import read_requirements as requirements_table
 from acpgen.probe.clauses import ACP, RPC, Clause, Strength
 from acpgen.probe.conformance import ProbeFinding, SkippedCase
-from acpgen.probe.connection import CaseBreach, Connection, reach, write_id
+from acpgen.probe.connection import CaseBreach, Connection, write_id
 
 if TYPE_CHECKING:
     from acp_monitor import Breach
@@ -96,7 +97,7 @@ def _is_tolerated(connection: Connection, case_breach: CaseBreach) -> bool:
         return False
     value = _read(connection.rows[case_breach.breach.index].message)
     if case_breach.breach.rule == "session-not-open":
-        return write_id(reach(value, "params", "sessionId")) in connection.tolerated
+        return write_id(find_value(value, ("params", "sessionId"))) in connection.tolerated
     items = value if is_array(value) else [value]
     return all(is_object(item) and write_id(item.get("id")) in connection.tolerated for item in items)
 

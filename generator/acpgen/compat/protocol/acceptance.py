@@ -165,7 +165,8 @@ class Acceptance:
             if suffix == DECLARED:
                 more = [side.declared_schemas for side in self._sides]
             elif suffix == FRAME:
-                more = [side.write_frame_schemas(own) for side, own in zip(self._sides, self._contents, strict=True)]
+                sides = zip(self._sides, self._contents, self._sides[::-1], strict=True)
+                more = [side.write_frame_schemas(own, other) for side, own, other in sides]
             documents: list[Any] = [
                 {**side.bundle.schema, "$defs": {**side.prover_schemas, **others}}
                 for side, others in zip(self._sides, more, strict=True)

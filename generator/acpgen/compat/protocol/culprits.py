@@ -20,7 +20,7 @@ from acpgen.compat.diff.shapes import (
 from acpgen.compat.findings import Revision, get_opposite
 from acpgen.compat.protocol.sender_schemas import write_schema
 from acpgen.input.equality import make_key
-from acpgen.input.walk import BY_KIND, Schema
+from acpgen.input.walk import BY_KIND, Schema, as_object
 
 if TYPE_CHECKING:
     from schema_inclusion import Culprit, Part
@@ -199,8 +199,7 @@ def _write_variant(tag: str, variant: ir.Variant) -> Schema:
 
 
 def _write_type(type_: ir.Type) -> Schema:
-    schema = write_schema(type_)
-    return schema if isinstance(schema, dict) else {} if schema else _NOTHING
+    return as_object(write_schema(type_))
 
 
 def _write_limits(array: ir.Array) -> Schema:

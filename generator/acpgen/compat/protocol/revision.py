@@ -17,7 +17,7 @@ from acpgen.compat.diff.shapes import Objects, Shape, find_shape, without_values
 from acpgen.compat.protocol.sender_schemas import DECLARED, SENT, write_sender_definitions
 from acpgen.input.equality import make_key
 from acpgen.input.numbers import dumps, loads
-from acpgen.input.tagged_unions import find_branches
+from acpgen.input.tagged_unions import find_branches, list_type_names
 from acpgen.input.walk import (
     ASSERTIONS,
     DEFINITIONS,
@@ -240,11 +240,24 @@ class SchemaRevision:
         schemas = {name: _without_annotations(node) for name, node in self.demands.items()}
         return {**schemas, **write_sender_definitions(self.stable_definitions, self.stable_schemas, SENT)}
 
-    def write_frame_schemas(self, contents: Collection[str]) -> Mapping[str, Schema]:
-        """The definitions with any content in place of the `contents` of messages."""
+    def write_frame_schemas(self, contents: Collection[str], other: SchemaRevision) -> Mapping[str, Schema]:
+        """The definitions as frames, for messages of another revision; see `write_frame`. What only one has takes any content."""
         return {
-            f"{name}{FRAME}": write_frame(_without_annotations(each), contents) for name, each in self.demands.items()
+            f"{name}{FRAME}": self.write_frame(_without_annotations(each), contents, other.demands.get(name, each))
+            for name, each in self.demands.items()
         }
+
+    def write_frame(self, schema: Schema, contents: Collection[str], sent_schema: Schema) -> Schema:
+        """A schema of messages with anything in place of the definitions `contents`, which are compared separately.
+
+        The same holds for what params, result and error refer to here and in the schema of the sender. Nothing is null in place of what
+        refuses null by its type. Branches that differ in their content alone overlap then, so that none excludes another.
+        """
+        shared = {*list_references(schema)}.intersection(list_references(sent_schema))
+        types = {name: list_type_names(self.demands.get(name, {})) for name in (*contents, *shared)}
+        places: dict[str, Schema] = {name: {} if "null" in own or not own else NOT_NULL for name, own in types.items()}
+        frame: Schema = _write_frame(schema, contents, places)
+        return frame
 
     @cached_property
     def declared_schemas(self) -> Mapping[str, Schema]:
@@ -574,29 +587,33 @@ FRAME: Final = " as frame"
 """The suffix of definitions with any content in place of the content of messages."""
 
 
-def write_frame(schema: Any, contents: Collection[str], member: str = "") -> Any:
-    """A schema of messages with anything in place of the definitions `contents` and of what params, result and error refer to.
+NOT_NULL: Final[Schema] = {"not": {"type": "null"}}
 
-    Branches that differ in their content alone overlap then, so that none excludes another. `member` is the member of the message that has
-    the schema, empty for the whole message.
+
+def _write_frame(schema: Any, contents: Collection[str], places: Mapping[str, Schema], member: str = "") -> Any:
+    """See `SchemaRevision.write_frame`. `places` has what stands for definitions in a member of the message.
+
+    `member` is the member that has the schema, empty for the whole message.
     """
     if not is_object(schema):
         return schema
     frame: Schema = {key: value for key, value in schema.items() if key not in ("$ref", "allOf", "oneOf")}
     if "anyOf" in schema:
-        frame["anyOf"] = [write_frame(each, contents, member) for each in schema["anyOf"]]
-    parts = [write_frame(each, contents, member) for each in schema.get("allOf", ())]
+        frame["anyOf"] = [_write_frame(each, contents, places, member) for each in schema["anyOf"]]
+    parts = [_write_frame(each, contents, places, member) for each in schema.get("allOf", ())]
     if "oneOf" in schema:
-        parts.append({"anyOf": [write_frame(each, contents, member) for each in schema["oneOf"]]})
-    if parts:
-        frame["allOf"] = parts
+        parts.append({"anyOf": [_write_frame(each, contents, places, member) for each in schema["oneOf"]]})
     if not member and is_object(properties := schema.get("properties")):
-        frame["properties"] = {name: write_frame(each, contents, name) for name, each in properties.items()}
+        frame["properties"] = {name: _write_frame(each, contents, places, name) for name, each in properties.items()}
     reference = schema.get("$ref")
     name = read_reference(reference) if isinstance(reference, str) else ""
-    if name and name not in contents and member not in ("params", "result", "error"):
+    if name in contents or (name in places and member in ("params", "result", "error")):
+        parts += [places[name]] if member not in ("", "id") and places[name] else []
+    elif name:
         is_definition = not member and reference == write_reference(name)
         frame["$ref"] = write_reference(f"{name}{FRAME}") if is_definition else reference
+    if parts:
+        frame["allOf"] = parts
     return frame
 
 

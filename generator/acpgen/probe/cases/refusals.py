@@ -6,9 +6,10 @@ from functools import partial
 from typing import Any
 
 from acpgen.input.walk import is_object
-from acpgen.probe.case_context import AUTH_REQUIRED, SkipCase, Trial, as_list
+from acpgen.probe.case_context import AUTH_REQUIRED, SkipCase, Trial
 from acpgen.probe.cases.prompts import list_turn_ends, make_work_block, prompt, require_ready
 from acpgen.probe.cases.sessions import ask, open_session
+from acpgen.probe.connection import as_list
 from acpgen.probe.registry import case
 
 

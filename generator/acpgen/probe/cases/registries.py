@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from acpgen.input.walk import is_object
-from acpgen.probe.case_context import AUTH_REQUIRED, Handshake, SkipCase, Trial, as_list
+from acpgen.probe.case_context import AUTH_REQUIRED, Handshake, SkipCase, Trial
 from acpgen.probe.cases.initialization import describe_unspoken
+from acpgen.probe.connection import as_list
 from acpgen.probe.registry import case
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from acpgen.input.walk import is_object
-from acpgen.probe.case_context import SkipCase, Trial, as_list
-from acpgen.probe.connection import ReceivedMessage, reach
+from acpgen.pointers import find_value
+from acpgen.probe.case_context import SkipCase, Trial
+from acpgen.probe.connection import ReceivedMessage, as_list
 from acpgen.probe.registry import case
 
 PATHS: Final[dict[str, dict[int, tuple[str, ...]]]] = {
@@ -137,7 +138,7 @@ def delete_twice(trial: Trial) -> None:
 def set_mode(trial: Trial) -> None:
     """`session/set_mode` to each mode that a new session offers. Expected: a result."""
     name, result = open_session(trial)
-    names = [one.get("id") for one in as_list(reach(result, "modes", "availableModes")) if is_object(one)]
+    names = [one.get("id") for one in as_list(find_value(result, ("modes", "availableModes"))) if is_object(one)]
     if not names:
         raise SkipCase("the session offers no modes")
     for mode in names[:4]:

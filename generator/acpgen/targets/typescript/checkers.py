@@ -34,8 +34,8 @@ _LIMITS: Final = (
 )
 _NAME: Final = re.compile(r"\0([^\0]+)\0")
 """A placeholder for the name of a constant until all are known. No literal contains this character unescaped."""
-_EXACT: Final = " (exact)"
 _CHARACTERS_A_STEP: Final = 5
+_EXACT: Final = " (exact)"
 """The suffix of the definitions that `make_receiver_definitions` uses for exclusion; their checkers are strict."""
 
 
@@ -128,7 +128,7 @@ class Checkers:
                 checker = _write_call("unevaluated", checker, says, self.of(schema[word]), dumps(word))
                 spend(
                     1 + len(checker) // _CHARACTERS_A_STEP
-                )  # which repeats the checkers inside it, and these those inside of them
+                )  # it repeats the checkers inside it, and these those inside
         return checker
 
     def _list_parts(self, schema: Schema, meaning: ir.Definition | None, fallback: Any) -> Iterator[str]:

@@ -27,7 +27,7 @@ from acpgen.compat.protocol.check.counterparts import (
     make_method_pair,
 )
 from acpgen.compat.protocol.messages import Route
-from acpgen.compat.protocol.revision import SchemaRevision, write_frame
+from acpgen.compat.protocol.revision import NOT_NULL, SchemaRevision
 from acpgen.compat.protocol.sender_schemas import list_member_names
 from acpgen.compat.rules import judge
 from acpgen.input.walk import Schema, is_object, list_references
@@ -61,8 +61,9 @@ class Frame(Struct, frozen=True):
         With `declared`, only members that the schema or the envelope of the protocol mentions are sent, and extensions.
         """
         number = REVISIONS.index(sender)
-        side, own = (context.old, context.new)[number], self.schemas[number]
-        accepted_schema = write_frame(self.schemas[1 - number], context.contents[1 - number])
+        sides = context.old, context.new
+        side, own, other = sides[number], self.schemas[number], self.schemas[1 - number]
+        accepted_schema = sides[1 - number].write_frame(other, context.contents[1 - number], own)
         sent_schemas = [own]
         if declared:
             kinds: list[Kind | None] = [pair[number] for pair in self.kinds] or [None]
@@ -84,7 +85,7 @@ def _restrict(schema: Schema, side: SchemaRevision, kind: Kind | None) -> Schema
         method, held = kind
         envelope = side.protocol.envelope
         content = held if method is None else envelopes.get_key(envelope, method, held)
-        plain = envelopes.make_frame(envelope, method, held, True)
+        plain = envelopes.make_frame(envelope, method, held, NOT_NULL)  # null is for the content to decide
         plain["required"] = [name for name in plain["required"] if name != content or method is None]
         if "id" not in names and plain["properties"].get("id"):
             plain["properties"]["id"] = {"type": ["string", "integer"]}  # JSON-RPC advises against null
@@ -215,16 +216,17 @@ def _of_one(context: Context, name: str, revision: Revision) -> Reach:
             names = (name, None) if revision == "old" else (None, name)
             return context.of_definition(Change("definition", *names, **at), name)
         sent_schema = _write_plain_messages(schema, [each.name for each in side.methods])
-        accepted_schema = write_frame(schema, context.contents[REVISIONS.index(revision)])
+        accepted_schema = side.write_frame(schema, context.contents[REVISIONS.index(revision)], schema)
         if context.acceptance.include(sent_schema, accepted_schema, get_opposite(revision)).verdict.value != "yes":
             return context.not_compared(name, "the message envelope is only in one revision", [revision], at)
     return context.report_editorial(Change("structure", name=name, detail="carried", **at))
 
 
 def _write_plain_messages(envelope: Schema, methods: Sequence[str]) -> Schema:
-    """The JSON-RPC 2.0 messages of the kinds that an envelope frames, with all members of such messages."""
+    """The JSON-RPC 2.0 messages of the kinds that an envelope frames, with all members of such messages, and any content but null."""
     members = {key for form in _list_forms(envelope) for key in _TELLING if key in form.get("properties", {})}
-    version: Schema = {"type": "object", "properties": {"jsonrpc": {"const": "2.0"}}}
+    content = dict.fromkeys(("params", "result", "error"), NOT_NULL)
+    version: Schema = {"type": "object", "properties": {"jsonrpc": {"const": "2.0"}, **content}}
     kinds: list[Schema] = []
     if "method" in members:
         method: Schema = {"enum": [*dict.fromkeys(methods)]} if methods else {"type": "string"}

@@ -61,7 +61,7 @@ def of_definitions(context: Context, findings: Sequence[Reach], unread: frozense
     renames = walk.find_renames()
     removed_names = {*context.cover.gone} - renames.keys()
     visited_pairs = {Pair(each.old, each.new) for each in walk.nodes}
-    frame_names = {name for each in context.frames for name in each.names[:1]}
+    frame_names = {each.names[0] for each in context.frames}
     for name, other in _pair_definitions(context):
         if name in removed_names or {name, other} & named:
             continue
