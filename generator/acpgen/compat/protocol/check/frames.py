@@ -73,6 +73,8 @@ class Frame(Struct, frozen=True):
 
 
 _CONTENT: Final = ("id", "params", "result", "error")
+_ID: Final[Schema] = {"type": ["string", "integer"]}
+"""The identifiers that every peer may use: JSON-RPC advises against null."""
 _TELLING: Final = ("method", "result", "error")
 """The members by which an envelope tells what kind of message it is."""
 
@@ -88,7 +90,7 @@ def _restrict(schema: Schema, side: SchemaRevision, kind: Kind | None) -> Schema
         plain = envelopes.make_frame(envelope, method, held, NOT_NULL)  # null is for the content to decide
         plain["required"] = [name for name in plain["required"] if name != content or method is None]
         if "id" not in names and plain["properties"].get("id"):
-            plain["properties"]["id"] = {"type": ["string", "integer"]}  # JSON-RPC advises against null
+            plain["properties"]["id"] = _ID
         names |= dict.fromkeys((*plain["properties"], content))
     elif names.keys() & {*_TELLING}:
         names |= dict.fromkeys(("jsonrpc", *_CONTENT))
@@ -226,7 +228,7 @@ def _write_plain_messages(envelope: Schema, methods: Sequence[str]) -> Schema:
     """The JSON-RPC 2.0 messages of the kinds that an envelope frames, with all members of such messages, and any content but null."""
     members = {key for form in _list_forms(envelope) for key in _TELLING if key in form.get("properties", {})}
     content = dict.fromkeys(("params", "result", "error"), NOT_NULL)
-    version: Schema = {"type": "object", "properties": {"jsonrpc": {"const": "2.0"}, **content}}
+    version: Schema = {"type": "object", "properties": {"jsonrpc": {"const": "2.0"}, "id": _ID, **content}}
     kinds: list[Schema] = []
     if "method" in members:
         method: Schema = {"enum": [*dict.fromkeys(methods)]} if methods else {"type": "string"}
