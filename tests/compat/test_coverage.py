@@ -494,6 +494,21 @@ def test_what_a_whole_message_demands_beside_what_it_carries_is_compared() -> No
     assert compared(named, texts).wire == Inclusion(backward="no", forward="yes")
 
 
+def test_an_identifier_of_one_request_that_gets_its_own_definition_is_compared_where_other_messages_keep_theirs() -> (
+    None
+):
+    def ping(own: Schema) -> Schema:
+        version, shared = {"jsonrpc": {"const": "2.0"}}, {"$ref": "#/$defs/Id"}
+        request = go({**version, "id": own, "method": {"const": "ping"}}, ("jsonrpc", "id", "method"))
+        answer = go({**version, "id": shared, "result": {"type": "object"}}, ("jsonrpc", "id", "result"))
+        return {"$defs": {"PingRequest": request, "Response": answer, "Id": {"type": ["string", "integer"]}}}
+
+    report = compared(ping({"$ref": "#/$defs/Id"}), ping({"type": "string", "pattern": "^[0-9]+$"}))
+    assert (report.wire, report.language) == (Inclusion("no", "yes"), Inclusion("no", "yes"))
+    (finding,) = (each for each in report.findings if each.severity == "breaking")
+    assert finding.location == "PingRequest"
+
+
 def _based(base: Schema, *extra: Schema) -> Schema:
     """Two requests with a base of their own."""
     found: Schema = {"Message": base}
