@@ -506,7 +506,7 @@ def test_an_identifier_of_one_request_that_gets_its_own_definition_is_compared_w
     report = compared(ping({"$ref": "#/$defs/Id"}), ping({"type": "string", "pattern": "^[0-9]+$"}))
     assert (report.wire, report.language) == (Inclusion("no", "yes"), Inclusion("no", "yes"))
     (finding,) = (each for each in report.findings if each.severity == "breaking")
-    assert finding.location == "PingRequest"
+    assert finding.location == "PingRequest" and finding.message.endswith("at '/id'.")
 
 
 def _based(base: Schema, *extra: Schema) -> Schema:
@@ -1292,3 +1292,24 @@ def test_keywords_of_maps_and_lists_in_fields_are_told_there_each_once() -> None
         "/$defs/GoRequest/properties/tags",
     ]
     assert compared(recording({}, {}), recording({"minProperties": 0}, {})).verdict == "editorial"
+
+
+def test_a_refusal_that_no_change_explains_is_placed_at_the_change_and_not_where_the_message_is_refused_too() -> None:
+    def listing(tool: Schema, name: Schema) -> Schema:
+        deep = {"type": "object", "required": ["id"], "properties": {"id": name}}
+        fields: Schema = {"tool": tool, "deep": {"type": "array", "items": deep, "minItems": 1}}
+        return protocol({"GoRequest": {"type": "object", "required": ["deep"], "properties": fields}})
+
+    ours = listing({"not": {"const": "a"}}, {"const": "b"})
+    report = compared(ours, listing({"not": {"enum": ["a", "c"]}}, {"const": "d"}))
+    (finding,) = (each for each in report.findings if each.location == "params.tool")
+    assert finding.message.endswith("; the witness contains one at '/params/tool'.")
+
+
+def test_what_a_whole_message_demands_is_not_placed_in_its_content() -> None:
+    def ping(*required: str) -> Schema:
+        request = go({"method": {"const": "ping"}, "params": {"$ref": "#/$defs/Ping"}}, ("method", "params", *required))
+        return {"$defs": {"PingRequest": request, "Ping": go({"x": STRING}, required)}}
+
+    (around,) = (each for each in compared(ping(), ping("x")).findings if each.location == "PingRequest")
+    assert around.message.endswith("; the witness contains one.")

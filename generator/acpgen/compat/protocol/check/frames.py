@@ -70,6 +70,13 @@ class Frame(Struct, frozen=True):
         relations = [context.acceptance.include(each, accepted_schema, sender) for each in sent_schemas]
         return max(relations, key=lambda each: ("yes", "undecided", "no").index(each.verdict.value))
 
+    def locate_refusal(self, context: Context, receiver: Revision, message: ir.JSON) -> str:
+        """The pointer to the innermost refusal in a message outside of its content."""
+        contents = {_get_content(context.new, kind) for _, kind in self.kinds} or {*_CONTENT} - {"id"}
+        return context.validator.locate_refusal(
+            self.messages.sides, receiver, message, lambda path: not path or path[0] not in contents
+        )
+
 
 _CONTENT: Final = ("id", "params", "result", "error")
 _TELLING: Final = ("method", "result", "error")
@@ -83,7 +90,7 @@ def _restrict(schema: Schema, side: SchemaRevision, kind: Kind | None) -> Schema
     if kind is not None:
         method, held = kind
         envelope = side.protocol.envelope
-        content = held if method is None else envelopes.get_key(envelope, method, held)
+        content = _get_content(side, kind)
         plain = envelopes.make_frame(envelope, method, held, True)
         plain["required"] = [name for name in plain["required"] if name != content or method is None]
         if "id" not in names and plain["properties"].get("id"):
@@ -95,6 +102,12 @@ def _restrict(schema: Schema, side: SchemaRevision, kind: Kind | None) -> Schema
         return {}
     allowed = [{"enum": sorted(names)}, *({"pattern": each} for each in patterns), {"pattern": "^_"}]
     return {**plain, "propertyNames": {"anyOf": allowed}}
+
+
+def _get_content(side: SchemaRevision, kind: Kind) -> str:
+    """The member that holds the content of messages of a kind."""
+    method, held = kind
+    return held if method is None else envelopes.get_key(side.protocol.envelope, method, held)
 
 
 def find_frames(context: Context) -> Iterator[Frame]:
@@ -164,7 +177,7 @@ def of_differences(context: Context) -> Iterator[Reach]:
             if witness is None:
                 doubtful.append(receiver)
                 continue
-            place = validator.locate_refusal(each.messages.sides, receiver, witness.value)
+            place = each.locate_refusal(context, receiver, witness.value)
             change = replace(make_unexplained_limit(sender, each.at), detail=place)
             judgement = judge(change)
             cause = Cause(label, (label, sender), judgement.message)
