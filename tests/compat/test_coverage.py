@@ -545,6 +545,33 @@ def test_a_root_that_demands_more_of_one_kind_of_message_is_not_passed_over() ->
         assert report.wire.backward != "yes", more
 
 
+def test_batches_that_a_root_describes_are_compared_and_what_their_messages_carry_is_told_once() -> None:
+    def rooted(longest: int = 9, batch: Schema | None = None, alone: bool = True) -> Schema:
+        content: Schema = {"Ping": go({"x": {"type": "string", "maxLength": longest}})}
+        members: Schema = {"jsonrpc": {"const": "2.0"}, "id": STRING, "params": {"$ref": "#/$defs/Ping"}}
+        requests: Schema = {
+            f"{name}Request": go({**members, "method": {"const": name}}, ("jsonrpc", "id", "method"))
+            for name in ("ping", "pong")
+        }
+        one: Schema = {"anyOf": [{"$ref": f"#/$defs/{name}"} for name in requests]}
+        branches = [*([one] if alone else []), *([] if batch is None else [{"type": "array", "items": one, **batch}])]
+        return {"oneOf": branches, "$defs": {**requests, **content}}
+
+    for old, new in ((rooted(), rooted(batch={})), (rooted(batch={"minItems": 1}), rooted(batch={}))):
+        report = compared(old, new)
+        assert report.wire == Inclusion("yes", "no")
+        (finding,) = report.findings
+        assert finding.rule == "limit-loosened" and isinstance(finding.witness and finding.witness.value, list)
+        assert compared(new, old).wire == Inclusion("no", "yes")
+    assert compared(rooted(), rooted(batch={}, alone=False)).wire == Inclusion("no", "no")
+    report = compared(rooted(batch={}), rooted(8, batch={}))
+    assert [each.location for each in report.findings] == ["params.x"]
+    unlimited = {"minProperties": 1, "$defs": rooted()["$defs"]}
+    assert [each for each in compared(unlimited, rooted()).findings if each.rule == "limit-tightened"] == []
+    unions = [{"anyOf": each["oneOf"], "$defs": each["$defs"]} for each in (rooted(), rooted(batch={}))]
+    assert [each.rule for each in compared(*unions).findings] == ["batch-allowed"]
+
+
 def test_what_is_marked_like_an_envelope_and_is_none_is_compared() -> None:
     marked: Schema = {"properties": {"m": {}}, "x-docs-ignore": True}
     report = compared(protocol({"M": marked}), protocol({"M": {**marked, "required": ["m"]}}))

@@ -577,8 +577,8 @@ FRAME: Final = " as frame"
 def write_frame(schema: Any, contents: Collection[str], member: str = "") -> Any:
     """A schema of messages with anything in place of the definitions `contents` and of what params, result and error refer to.
 
-    Branches that differ in their content alone overlap then, so that none excludes another. `member` is the member of the message that has
-    the schema, empty for the whole message.
+    Branches that differ in their content alone overlap then, so that none excludes another. A list is a batch of messages. `member` is the
+    member of the message that has the schema, empty for the whole message.
     """
     if not is_object(schema):
         return schema
@@ -592,6 +592,8 @@ def write_frame(schema: Any, contents: Collection[str], member: str = "") -> Any
         frame["allOf"] = parts
     if not member and is_object(properties := schema.get("properties")):
         frame["properties"] = {name: write_frame(each, contents, name) for name, each in properties.items()}
+    if not member and is_object(items := schema.get("items")):
+        frame["items"] = write_frame(items, contents)
     reference = schema.get("$ref")
     name = read_reference(reference) if isinstance(reference, str) else ""
     if name and name not in contents and member not in ("params", "result", "error"):

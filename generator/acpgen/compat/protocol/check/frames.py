@@ -28,7 +28,7 @@ from acpgen.compat.protocol.check.counterparts import (
 )
 from acpgen.compat.protocol.messages import Route
 from acpgen.compat.protocol.revision import SchemaRevision, write_frame
-from acpgen.compat.protocol.sender_schemas import list_member_names
+from acpgen.compat.protocol.sender_schemas import declares_batches, list_member_names
 from acpgen.compat.rules import judge
 from acpgen.input.walk import Schema, is_object, list_references
 from acpgen.meaning import envelopes
@@ -58,7 +58,8 @@ class Frame(Struct, frozen=True):
     def ask(self, context: Context, sender: Revision, *, declared: bool = True) -> Relation:
         """Whether the messages of one revision fit into the frame of the other.
 
-        With `declared`, only members that the schema or the envelope of the protocol mentions are sent, and extensions.
+        With `declared`, only members that the schema or the envelope of the protocol mentions are sent, and extensions, in batches too if
+        a root mentions arrays.
         """
         number = REVISIONS.index(sender)
         side, own = (context.old, context.new)[number], self.schemas[number]
@@ -66,7 +67,11 @@ class Frame(Struct, frozen=True):
         sent_schemas = [own]
         if declared:
             kinds: list[Kind | None] = [pair[number] for pair in self.kinds] or [None]
-            sent_schemas = [{"allOf": [own, _restrict(own, side, kind)]} for kind in kinds]
+            plain = [_restrict(own, side, kind) for kind in kinds]
+            is_told = context.old.protocol.batch != context.new.protocol.batch
+            if not (self.names[number] or is_told) and declares_batches(own, side.stable_schemas):
+                plain.append({"type": "array", "items": {"anyOf": [*plain]}})
+            sent_schemas = [{"allOf": [own, each]} for each in plain]
         relations = [context.acceptance.include(each, accepted_schema, sender) for each in sent_schemas]
         return max(relations, key=lambda each: ("yes", "undecided", "no").index(each.verdict.value))
 
@@ -74,7 +79,7 @@ class Frame(Struct, frozen=True):
         """The pointer to the innermost refusal in a message outside of its content."""
         contents = {_get_content(context.new, kind) for _, kind in self.kinds} or {*_CONTENT} - {"id"}
         return context.validator.locate_refusal(
-            self.messages.sides, receiver, message, lambda path: not path or path[0] not in contents
+            self.messages.sides, receiver, message, lambda path: contents.isdisjoint(path[:2])
         )
 
 
