@@ -494,6 +494,21 @@ def test_what_a_whole_message_demands_beside_what_it_carries_is_compared() -> No
     assert compared(named, texts).wire == Inclusion(backward="no", forward="yes")
 
 
+def test_an_identifier_of_one_request_that_gets_its_own_definition_is_compared_where_other_messages_keep_theirs() -> (
+    None
+):
+    def ping(own: Schema) -> Schema:
+        version, shared = {"jsonrpc": {"const": "2.0"}}, {"$ref": "#/$defs/Id"}
+        request = go({**version, "id": own, "method": {"const": "ping"}}, ("jsonrpc", "id", "method"))
+        answer = go({**version, "id": shared, "result": {"type": "object"}}, ("jsonrpc", "id", "result"))
+        return {"$defs": {"PingRequest": request, "Response": answer, "Id": {"type": ["string", "integer"]}}}
+
+    report = compared(ping({"$ref": "#/$defs/Id"}), ping({"type": "string", "pattern": "^[0-9]+$"}))
+    assert (report.wire, report.language) == (Inclusion("no", "yes"), Inclusion("no", "yes"))
+    (finding,) = (each for each in report.findings if each.severity == "breaking")
+    assert finding.location == "PingRequest" and finding.message.endswith("at '/id'.")
+
+
 def _based(base: Schema, *extra: Schema) -> Schema:
     """Two requests with a base of their own."""
     found: Schema = {"Message": base}
@@ -528,6 +543,33 @@ def test_a_root_that_demands_more_of_one_kind_of_message_is_not_passed_over() ->
         report = compared(rooted(), rooted(**more))
         assert report.verdict in ("undecided", "breaking"), more
         assert report.wire.backward != "yes", more
+
+
+def test_batches_that_a_root_describes_are_compared_and_what_their_messages_carry_is_told_once() -> None:
+    def rooted(longest: int = 9, batch: Schema | None = None, alone: bool = True) -> Schema:
+        content: Schema = {"Ping": go({"x": {"type": "string", "maxLength": longest}})}
+        members: Schema = {"jsonrpc": {"const": "2.0"}, "id": STRING, "params": {"$ref": "#/$defs/Ping"}}
+        requests: Schema = {
+            f"{name}Request": go({**members, "method": {"const": name}}, ("jsonrpc", "id", "method"))
+            for name in ("ping", "pong")
+        }
+        one: Schema = {"anyOf": [{"$ref": f"#/$defs/{name}"} for name in requests]}
+        branches = [*([one] if alone else []), *([] if batch is None else [{"type": "array", "items": one, **batch}])]
+        return {"oneOf": branches, "$defs": {**requests, **content}}
+
+    for old, new in ((rooted(), rooted(batch={})), (rooted(batch={"minItems": 1}), rooted(batch={}))):
+        report = compared(old, new)
+        assert report.wire == Inclusion("yes", "no")
+        (finding,) = report.findings
+        assert finding.rule == "limit-loosened" and isinstance(finding.witness and finding.witness.value, list)
+        assert compared(new, old).wire == Inclusion("no", "yes")
+    assert compared(rooted(), rooted(batch={}, alone=False)).wire == Inclusion("no", "no")
+    report = compared(rooted(batch={}), rooted(8, batch={}))
+    assert [each.location for each in report.findings] == ["params.x"]
+    unlimited = {"minProperties": 1, "$defs": rooted()["$defs"]}
+    assert [each for each in compared(unlimited, rooted()).findings if each.rule == "limit-tightened"] == []
+    unions = [{"anyOf": each["oneOf"], "$defs": each["$defs"]} for each in (rooted(), rooted(batch={}))]
+    assert [each.rule for each in compared(*unions).findings] == ["batch-allowed"]
 
 
 def test_what_is_marked_like_an_envelope_and_is_none_is_compared() -> None:
@@ -1300,3 +1342,24 @@ def test_keywords_of_maps_and_lists_in_fields_are_told_there_each_once() -> None
         "/$defs/GoRequest/properties/tags",
     ]
     assert compared(recording({}, {}), recording({"minProperties": 0}, {})).verdict == "editorial"
+
+
+def test_a_refusal_that_no_change_explains_is_placed_at_the_change_and_not_where_the_message_is_refused_too() -> None:
+    def listing(tool: Schema, name: Schema) -> Schema:
+        deep = {"type": "object", "required": ["id"], "properties": {"id": name}}
+        fields: Schema = {"tool": tool, "deep": {"type": "array", "items": deep, "minItems": 1}}
+        return protocol({"GoRequest": {"type": "object", "required": ["deep"], "properties": fields}})
+
+    ours = listing({"not": {"const": "a"}}, {"const": "b"})
+    report = compared(ours, listing({"not": {"enum": ["a", "c"]}}, {"const": "d"}))
+    (finding,) = (each for each in report.findings if each.location == "params.tool")
+    assert finding.message.endswith("; the witness contains one at '/params/tool'.")
+
+
+def test_what_a_whole_message_demands_is_not_placed_in_its_content() -> None:
+    def ping(*required: str) -> Schema:
+        request = go({"method": {"const": "ping"}, "params": {"$ref": "#/$defs/Ping"}}, ("method", "params", *required))
+        return {"$defs": {"PingRequest": request, "Ping": go({"x": STRING}, required)}}
+
+    (around,) = (each for each in compared(ping(), ping("x")).findings if each.location == "PingRequest")
+    assert around.message.endswith("; the witness contains one.")

@@ -150,7 +150,7 @@ class WitnessValidator:
         if candidate.refused_by is not None and self._says(routes, candidate.refused_by, candidate.value) is not False:
             return None
         content: Any = candidate.value
-        for key in _find_envelope_path(self.sides[side].protocol.envelope, routes[side]) if shows is not None else ():
+        for key in find_envelope_path(self.sides[side].protocol.envelope, routes[side]) if shows is not None else ():
             content = content[key]
         return replace(candidate, formats=formats) if shows is None or shows(content) else None
 
@@ -212,11 +212,14 @@ class WitnessValidator:
                 visited.add((id(error), around))
                 pending.extend((path, each) for each in error.context or ())
 
-    def locate_refusal(self, routes: Routes, side: Revision, value: ir.JSON) -> str:
-        """The pointer to the innermost place in a message that one revision refuses; empty for the whole message."""
+    def locate_refusal(self, routes: Routes, side: Revision, value: ir.JSON, is_there: Callable[[Path], bool]) -> str:
+        """The pointer to the innermost place in a message that one revision refuses; empty for the whole message.
+
+        Places of which `is_there` is true come first: a message may be refused elsewhere for another reason.
+        """
         errors = self._list_errors(routes, side, value)
         paths = [path for path, error in errors if self._asserts or error.validator != "format"]
-        return write_plain_pointer(*max(paths, key=len, default=()))
+        return write_plain_pointer(*max(paths, key=lambda path: (is_there(path), len(path)), default=()))
 
     def _get_schema(self, side: Revision, route: Route) -> Schema:
         if (side, route) not in self._schemas:
@@ -297,7 +300,8 @@ def _list_texts(value: ir.JSON, path: Path = (), name: str = "") -> Iterator[tup
             yield from _list_texts(inner, (*path, index), name)
 
 
-def _find_envelope_path(envelope: ir.Envelope, route: Route) -> Path:
+def find_envelope_path(envelope: ir.Envelope, route: Route) -> Path:
+    """The way from a message to what a route compares."""
     if route.method is not None and route.part in ("params", "result", "error"):
         return (envelopes.get_key(envelope, route.method, route.part),)
     return () if route.part in _WHOLE else (route.part,)

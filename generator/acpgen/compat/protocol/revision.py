@@ -593,7 +593,7 @@ NOT_NULL: Final[Schema] = {"not": {"type": "null"}}
 def _write_frame(schema: Any, contents: Collection[str], places: Mapping[str, Schema], member: str = "") -> Any:
     """See `SchemaRevision.write_frame`. `places` has what stands for definitions in a member of the message.
 
-    `member` is the member that has the schema, empty for the whole message.
+    A list is a batch of messages. `member` is the member of the message that has the schema, empty for the whole message.
     """
     if not is_object(schema):
         return schema
@@ -605,6 +605,8 @@ def _write_frame(schema: Any, contents: Collection[str], places: Mapping[str, Sc
         parts.append({"anyOf": [_write_frame(each, contents, places, member) for each in schema["oneOf"]]})
     if not member and is_object(properties := schema.get("properties")):
         frame["properties"] = {name: _write_frame(each, contents, places, name) for name, each in properties.items()}
+    if not member and is_object(items := schema.get("items")):
+        frame["items"] = _write_frame(items, contents, places)
     reference = schema.get("$ref")
     name = read_reference(reference) if isinstance(reference, str) else ""
     if name in contents or (name in places and member in ("params", "result", "error")):

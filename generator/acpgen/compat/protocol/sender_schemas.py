@@ -295,6 +295,11 @@ def list_member_names(start: Schema, schemas: Mapping[str, Schema]) -> tuple[dic
     return names, patterns
 
 
+def declares_batches(start: Schema, schemas: Mapping[str, Schema]) -> bool:
+    """Whether a schema mentions arrays, or what they contain, in any keyword for the same value."""
+    return any("items" in each or "array" in each.get("type", ()) for each, _, _ in _in_place(start, schemas))
+
+
 def list_permitted_patterns(name: str | None, definitions: Mapping[str, Schema]) -> tuple[str, ...]:
     """The patterns for the names of undeclared members of a definition that refuses all other names; empty if any name is allowed."""
     schemas = [] if name is None else _at_one_place(name, definitions, ("allOf",))

@@ -34,6 +34,7 @@ from acpgen.compat.protocol.check.counterparts import (
 )
 from acpgen.compat.protocol.check.reception import Receiver, of_anything
 from acpgen.compat.protocol.culprits import write_inside, write_remainder
+from acpgen.compat.protocol.messages import Path, find_envelope_path
 from acpgen.compat.protocol.revision import list_fields, scan_references, with_names
 from acpgen.compat.protocol.sender_schemas import declares_nothing, write_schema
 from acpgen.compat.rules import judge
@@ -281,6 +282,22 @@ class Content:
             reaches = [self._reach(replace(placed, change=part), messages) for part in parts]
         yield from (each for each in reaches if each is not None)
 
+    def _locate_refusal(self, placed: PlacedChange, messages: MessagePair, receiver: Revision, message: ir.JSON) -> str:
+        """The pointer to the innermost refusal in a message along the way to a change and below it."""
+        sender, validator = get_opposite(receiver), self.context.validator
+        way = (
+            *find_envelope_path(validator.sides[sender].protocol.envelope, messages.sides[sender]),
+            *(each.on(sender) for each in placed.steps if each.kind in _INNER),
+            *([placed.change.name] if placed.change.name else []),
+        )
+
+        def is_there(path: Path) -> bool:
+            return all(
+                step in ("", name) for step, name in zip(way, path, strict=False)
+            )  # any item or member has no name
+
+        return validator.locate_refusal(messages.sides, receiver, message, is_there)
+
     def _reach(self, original: PlacedChange, messages: MessagePair) -> Reach | None:
         """The finding of a change; `None` if it is proven that nothing is refused."""
         context, change = self.context, original.change
@@ -308,7 +325,7 @@ class Content:
             return None
         judgement, witness = received
         if isinstance(change, LimitChange) and witness is not None and witness.refused_by is not None:
-            place = context.validator.locate_refusal(messages.sides, witness.refused_by, witness.value)
+            place = self._locate_refusal(placed, messages, witness.refused_by, witness.value)
             judgement = judge(replace(change, detail=place))
         location = write_location(messages.new, placed.steps, context.new)
         at, cause = declare(

@@ -59,7 +59,7 @@ class Context:
         self.old = old
         self.new = new
         self.validator = WitnessValidator(old, new, self.allowance, formats=formats)
-        self.contents = tuple(list_content_definitions(side, self.rewritten) for side in (old, new))
+        self.contents = list_content_definitions(old, new, self.rewritten)
         self.acceptance = Acceptance(old, new, self.allowance, self.contents, formats=formats)
         self.walk = self.make_walk()
         self.routes = [*list_routes(old, new)]

@@ -97,9 +97,7 @@ def list_routes(old: SchemaRevision, new: SchemaRevision) -> Iterator[MessagePai
         yield make_document_pair(name, name, label)
     parts: tuple[Literal["error", "id"], ...] = ("error", "id")
     for part in parts:
-        ours, theirs = (list_envelope_parts(side, part) for side in (old, new))
-        shared_names = [name for name in ours if name in theirs]
-        for one, other in [(name, name) for name in shared_names] or list(zip(ours, theirs, strict=False))[:1]:
+        for one, other in _pair_envelope_parts(old, new, part):
             yield MessagePair(Route(part, None, one), Route(part, None, other))
 
 
@@ -146,12 +144,30 @@ def get_names(pair: Pair) -> tuple[str, str] | None:
     return (pair.old.name, pair.new.name) if isinstance(pair.old, ir.Ref) and isinstance(pair.new, ir.Ref) else None
 
 
-def list_content_definitions(revised: SchemaRevision, rewritten: frozenset[str]) -> frozenset[str]:
-    """The definitions that frames contain and that are compared separately: params, results, errors, and identifiers that differ."""
-    names = {name for each in revised.protocol.methods for name in (each.params, each.result) if name is not None}
-    return frozenset(
-        names.union(list_envelope_parts(revised, "error"), rewritten.intersection(list_envelope_parts(revised, "id")))
-    )
+def list_content_definitions(
+    old: SchemaRevision, new: SchemaRevision, rewritten: frozenset[str]
+) -> tuple[frozenset[str], frozenset[str]]:
+    """The definitions of each revision that frames contain and that are compared separately: params, results, errors, and identifiers
+    that differ.
+    """
+    pairs = {
+        *_pair_envelope_parts(old, new, "error"),
+        *(pair for pair in _pair_envelope_parts(old, new, "id") if not rewritten.isdisjoint(pair)),
+    }
+    contents: list[frozenset[str]] = []
+    for number, side in enumerate((old, new)):
+        held = {name for each in side.protocol.methods for name in (each.params, each.result) if name is not None}
+        contents.append(frozenset(held | {pair[number] for pair in pairs}))
+    return contents[0], contents[1]
+
+
+def _pair_envelope_parts(
+    old: SchemaRevision, new: SchemaRevision, part: Literal["error", "id"]
+) -> list[tuple[str, str]]:
+    """The definitions of `error` or `id` in envelopes that are compared with each other: of one name, or the first of each revision."""
+    ours, theirs = (list_envelope_parts(side, part) for side in (old, new))
+    shared = [(name, name) for name in ours if name in theirs]
+    return shared or list(zip(ours, theirs, strict=False))[:1]
 
 
 def list_envelope_parts(revised: SchemaRevision, part: str) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from acpgen.compat.protocol.check.counterparts import (
 )
 from acpgen.compat.protocol.messages import Route
 from acpgen.compat.protocol.revision import NOT_NULL, SchemaRevision
-from acpgen.compat.protocol.sender_schemas import list_member_names
+from acpgen.compat.protocol.sender_schemas import declares_batches, list_member_names
 from acpgen.compat.rules import judge
 from acpgen.input.walk import Schema, is_object, list_references
 from acpgen.meaning import envelopes
@@ -58,7 +58,8 @@ class Frame(Struct, frozen=True):
     def ask(self, context: Context, sender: Revision, *, declared: bool = True) -> Relation:
         """Whether the messages of one revision fit into the frame of the other.
 
-        With `declared`, only members that the schema or the envelope of the protocol mentions are sent, and extensions.
+        With `declared`, only members that the schema or the envelope of the protocol mentions are sent, and extensions, in batches too if
+        a root mentions arrays.
         """
         number = REVISIONS.index(sender)
         sides = context.old, context.new
@@ -67,9 +68,20 @@ class Frame(Struct, frozen=True):
         sent_schemas = [own]
         if declared:
             kinds: list[Kind | None] = [pair[number] for pair in self.kinds] or [None]
-            sent_schemas = [{"allOf": [own, _restrict(own, side, kind)]} for kind in kinds]
+            plain = [_restrict(own, side, kind) for kind in kinds]
+            is_told = context.old.protocol.batch != context.new.protocol.batch
+            if not (self.names[number] or is_told) and declares_batches(own, side.stable_schemas):
+                plain.append({"type": "array", "items": {"anyOf": [*plain]}})
+            sent_schemas = [{"allOf": [own, each]} for each in plain]
         relations = [context.acceptance.include(each, accepted_schema, sender) for each in sent_schemas]
         return max(relations, key=lambda each: ("yes", "undecided", "no").index(each.verdict.value))
+
+    def locate_refusal(self, context: Context, receiver: Revision, message: ir.JSON) -> str:
+        """The pointer to the innermost refusal in a message outside of its content."""
+        contents = {_get_content(context.new, kind) for _, kind in self.kinds} or {*_CONTENT} - {"id"}
+        return context.validator.locate_refusal(
+            self.messages.sides, receiver, message, lambda path: contents.isdisjoint(path[:2])
+        )
 
 
 _CONTENT: Final = ("id", "params", "result", "error")
@@ -86,7 +98,7 @@ def _restrict(schema: Schema, side: SchemaRevision, kind: Kind | None) -> Schema
     if kind is not None:
         method, held = kind
         envelope = side.protocol.envelope
-        content = held if method is None else envelopes.get_key(envelope, method, held)
+        content = _get_content(side, kind)
         plain = envelopes.make_frame(envelope, method, held, NOT_NULL)  # null is for the content to decide
         plain["required"] = [name for name in plain["required"] if name != content or method is None]
         if "id" not in names and plain["properties"].get("id"):
@@ -98,6 +110,12 @@ def _restrict(schema: Schema, side: SchemaRevision, kind: Kind | None) -> Schema
         return {}
     allowed = [{"enum": sorted(names)}, *({"pattern": each} for each in patterns), {"pattern": "^_"}]
     return {**plain, "propertyNames": {"anyOf": allowed}}
+
+
+def _get_content(side: SchemaRevision, kind: Kind) -> str:
+    """The member that holds the content of messages of a kind."""
+    method, held = kind
+    return held if method is None else envelopes.get_key(side.protocol.envelope, method, held)
 
 
 def find_frames(context: Context) -> Iterator[Frame]:
@@ -167,7 +185,7 @@ def of_differences(context: Context) -> Iterator[Reach]:
             if witness is None:
                 doubtful.append(receiver)
                 continue
-            place = validator.locate_refusal(each.messages.sides, receiver, witness.value)
+            place = each.locate_refusal(context, receiver, witness.value)
             change = replace(make_unexplained_limit(sender, each.at), detail=place)
             judgement = judge(change)
             cause = Cause(label, (label, sender), judgement.message)
