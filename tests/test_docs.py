@@ -744,8 +744,8 @@ def test_what_is_deprecated_is_marked_and_names_that_patterns_admit_are_told(tmp
     made = publish.map_texts(publish.make_pages([version], for_site=True))
     page = made["p/v1/types/Thing.md"]
     assert "`old` **deprecated** |" in page and "`new` |" in page
-    told = "Other fields are allowed where their names match <code>^x-</code>. Any other makes the object invalid."
-    assert told in page and told in made["p/v1/methods/thing_put.md"]
+    sentence = "Other fields are allowed where their names match <code>^x-</code>. Any other makes the object invalid."
+    assert sentence in page and sentence in made["p/v1/methods/thing_put.md"]
     assert "receivers keep them" not in page
     assert "**deprecated**" in made["p/v1/types/Former.md"] and page.count("**deprecated**") == 1
 

@@ -13,6 +13,9 @@ Schema: TypeAlias = "dict[str, Any]"
 Held: TypeAlias = Literal["params", "result", "error"]
 """The content of a message."""
 
+CONTENTS: Final[tuple[Held, ...]] = ("params", "result", "error")
+"""The members of a JSON-RPC message that hold content."""
+
 _VERSION: Final = {"jsonrpc": "2.0"}
 _ID: Final[Schema] = {"type": ["string", "integer", "null"]}
 _NUMBER: Final[Schema] = {"type": "integer"}

@@ -302,6 +302,6 @@ def _list_texts(value: ir.JSON, path: Path = (), name: str = "") -> Iterator[tup
 
 def find_envelope_path(envelope: ir.Envelope, route: Route) -> Path:
     """The way from a message to what a route compares."""
-    if route.method is not None and route.part in ("params", "result", "error"):
+    if route.method is not None and route.part in envelopes.CONTENTS:
         return (envelopes.get_key(envelope, route.method, route.part),)
     return () if route.part in _WHOLE else (route.part,)

@@ -33,6 +33,7 @@ from acpgen.input.walk import (
     walk_schemas,
     without_prose,
 )
+from acpgen.meaning.envelopes import CONTENTS
 from acpgen.pointers import follow, read_reference, split_pointer, write_plain_pointer, write_reference
 
 SAID: Final = ASSERTIONS | {"then", "else"}
@@ -609,7 +610,7 @@ def _write_frame(schema: Any, contents: Collection[str], places: Mapping[str, Sc
         frame["items"] = _write_frame(items, contents, places)
     reference = schema.get("$ref")
     name = read_reference(reference) if isinstance(reference, str) else ""
-    if name in contents or (name in places and member in ("params", "result", "error")):
+    if name in contents or (name in places and member in CONTENTS):
         parts += [places[name]] if member not in ("", "id") and places[name] else []
     elif name:
         is_definition = not member and reference == write_reference(name)

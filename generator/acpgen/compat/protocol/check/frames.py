@@ -6,7 +6,8 @@ definition that is referenced for the same message is part of the frame: the bas
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -68,9 +69,10 @@ class Frame(Struct, frozen=True):
         sent_schemas = [own]
         if declared:
             kinds: list[Kind | None] = [pair[number] for pair in self.kinds] or [None]
-            plain = [_restrict(own, side, kind) for kind in kinds]
-            is_told = context.old.protocol.batch != context.new.protocol.batch
-            if not (self.names[number] or is_told) and declares_batches(own, side.stable_schemas):
+            members, patterns = list_member_names(own, side.stable_schemas)
+            plain = [_restrict(members.keys(), patterns, side, kind) for kind in kinds]
+            is_reported = context.old.protocol.batch != context.new.protocol.batch
+            if not (self.names[number] or is_reported) and declares_batches(own, side.stable_schemas):
                 plain.append({"type": "array", "items": {"anyOf": [*plain]}})
             sent_schemas = [{"allOf": [own, each]} for each in plain]
         relations = [context.acceptance.include(each, accepted_schema, sender) for each in sent_schemas]
@@ -78,22 +80,24 @@ class Frame(Struct, frozen=True):
 
     def locate_refusal(self, context: Context, receiver: Revision, message: ir.JSON) -> str:
         """The pointer to the innermost refusal in a message outside of its content."""
-        contents = {_get_content(context.new, kind) for _, kind in self.kinds} or {*_CONTENT} - {"id"}
+        contents = {_get_content(context.new, kind) for _, kind in self.kinds} or {*envelopes.CONTENTS}
         return context.validator.locate_refusal(
             self.messages.sides, receiver, message, lambda path: contents.isdisjoint(path[:2])
         )
 
 
-_CONTENT: Final = ("id", "params", "result", "error")
+_MEMBERS: Final = ("jsonrpc", "id", *envelopes.CONTENTS)
 _ID: Final[Schema] = {"type": ["string", "integer"]}
 """The identifiers that every peer may use: JSON-RPC advises against null."""
 _TELLING: Final = ("method", "result", "error")
 """The members by which an envelope tells what kind of message it is."""
 
 
-def _restrict(schema: Schema, side: SchemaRevision, kind: Kind | None) -> Schema:
-    """What a sender sends of a frame: messages of the kind, with members that the frame or the envelope mentions, and extensions."""
-    names, patterns = list_member_names(schema, side.stable_schemas)
+def _restrict(names: AbstractSet[str], patterns: Iterable[str], side: SchemaRevision, kind: Kind | None) -> Schema:
+    """What a sender sends of a frame: messages of the kind, with members that the frame or the envelope mentions, and extensions.
+
+    `names` and `patterns` are those of the members that the frame mentions.
+    """
     plain: Schema = {}
     if kind is not None:
         method, held = kind
@@ -103,9 +107,9 @@ def _restrict(schema: Schema, side: SchemaRevision, kind: Kind | None) -> Schema
         plain["required"] = [name for name in plain["required"] if name != content or method is None]
         if "id" not in names and plain["properties"].get("id"):
             plain["properties"]["id"] = _ID
-        names |= dict.fromkeys((*plain["properties"], content))
-    elif names.keys() & {*_TELLING}:
-        names |= dict.fromkeys(("jsonrpc", *_CONTENT))
+        names |= {*plain["properties"], content}
+    elif not names.isdisjoint(_TELLING):
+        names |= {*_MEMBERS}
     elif not names:
         return {}
     allowed = [{"enum": sorted(names)}, *({"pattern": each} for each in patterns), {"pattern": "^_"}]
@@ -245,7 +249,7 @@ def _of_one(context: Context, name: str, revision: Revision) -> Reach:
 def _write_plain_messages(envelope: Schema, methods: Sequence[str]) -> Schema:
     """The JSON-RPC 2.0 messages of the kinds that an envelope frames, with all members of such messages, and any content but null."""
     members = {key for form in _list_forms(envelope) for key in _TELLING if key in form.get("properties", {})}
-    content = dict.fromkeys(("params", "result", "error"), NOT_NULL)
+    content = dict.fromkeys(envelopes.CONTENTS, NOT_NULL)
     version: Schema = {"type": "object", "properties": {"jsonrpc": {"const": "2.0"}, "id": _ID, **content}}
     kinds: list[Schema] = []
     if "method" in members:
@@ -253,5 +257,5 @@ def _write_plain_messages(envelope: Schema, methods: Sequence[str]) -> Schema:
         properties: Schema = {**version["properties"], "method": method}
         kinds.append({**version, "properties": properties, "required": ["jsonrpc", "id", "method", "params"]})
     kinds += [{**version, "required": ["jsonrpc", "id", key]} for key in ("result", "error") if key in members]
-    names = {"jsonrpc", "method", *_CONTENT}
-    return {"anyOf": [{**kind, "propertyNames": {"enum": sorted(names)}} for kind in kinds]}
+    names = sorted({"method", *_MEMBERS})
+    return {"anyOf": [{**kind, "propertyNames": {"enum": names}} for kind in kinds]}
