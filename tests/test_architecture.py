@@ -249,11 +249,11 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"findings"}),
     ),
     "acceptance": (
-        frozenset(f"protocol.{name}" for name in ("acceptance", "culprits", "messages")),
+        frozenset({"protocol.acceptance", "protocol.messages"}),
         frozenset({"diff", "findings"}),
     ),
     "rules": (
-        frozenset({"rules"}),
+        frozenset({"protocol.culprits", "rule", "rules"}),
         frozenset({"diff", "findings"}),
     ),
     "check": (
@@ -286,7 +286,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"acceptance", "check", "diff", "files", "findings", "rules"}),
     ),
     "repair": (
-        frozenset({"repair.proposals", "repair.repair", "repair.reversals", "repair.sides"}),
+        frozenset({"repair.proposals", "repair.repair", "repair.reversals", "repair.schema_files"}),
         frozenset({"compare", "diff", "files", "findings"}),
     ),
     "history": (

@@ -17,7 +17,8 @@ from acpgen.compat.catalogue import PAGES, as_json, as_markdown, as_text, list_r
 from acpgen.compat.changes import Kind
 from acpgen.compat.compare import compare, read_revision
 from acpgen.compat.findings import SEVERITIES, Finding, Report, Revision
-from acpgen.compat.rules import EFFECTS, RULES, Flow, Gate, RuleEffect, decide_severity
+from acpgen.compat.rule import EFFECTS, Flow, Gate, RuleEffect, decide_severity
+from acpgen.compat.rules import RULES
 from acpgen.compat.sources import open_input
 from acpgen.input.load import read_data
 from acpgen.resources import RULE_EXAMPLES

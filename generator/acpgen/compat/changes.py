@@ -7,65 +7,45 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias, TypedDict
 
 from acpgen import ir
-from acpgen.compat.findings import REVISIONS, Revision
+from acpgen.compat.findings import REVISIONS, Revision, Sides
 from acpgen.input.numbers import loads
 from acpgen.input.walk import Schema
 
 Kind: TypeAlias = Literal[
-    "method",
-    "method-kind",
-    "positions",
-    "null-result",
-    "batch",
-    "field",
-    "required",
-    "default",
-    "null-meaning",
-    "leniency",
-    "gate",
-    "demand",
-    "openness",
-    "undeclared",
-    "null",
-    "type",
-    "limit",
-    "format",
-    "value",
-    "values",
-    "variant",
-    "untagged",
-    "unknown",
-    "tag",
-    "alternative",
-    "undecided",
-    "definition",
-    "not-compared",
-    "text",
-    "structure",
+    "method",  # a method; for a rename, both
+    "method-kind",  # a request method that became a notification, or the reverse
+    "positions",  # positional params
+    "null-result",  # whether null stands for the empty result
+    "batch",  # whether a message may be an array of messages, or whether a request of the method `name` may be part of one
+    "field",  # a field of an object; for a rename by `x-was`, both
+    "required",  # a field, where its presence is required
+    "default",  # the value that an omitted field stands for; `detail` is "grown" if the new one is the old one with more members
+    "null-meaning",  # the meaning of null in a field
+    "leniency",  # how receivers decode invalid values, by the keyword `detail`
+    "gate",  # the capability without which something is not sent; `detail` says what, `name` where
+    "demand",  # the capability that makes a field required (`x-required-with`)
+    "openness",  # patterns of the undeclared members that are accepted, none for any
+    "undeclared",  # a value for members that neither revision declares, if one was found, that only one revision accepts
+    "null",  # whether null is accepted; with the `name` of a field, its receivers decode it leniently where it is not
+    "type",  # alternatives of JSON kinds that only one revision accepts, `ir.Anything` for every value; `detail` names all kinds of both
+    "limit",  # see `LimitChange`
+    "format",  # see `FormatChange`
+    "value",  # a constant
+    "values",  # the constants of an open type
+    "variant",  # a tagged variant; for a rename, both
+    "untagged",  # the branch without a tag
+    "unknown",  # how unknown tags or constants are handled
+    "tag",  # the unions, if their discriminators differ
+    "alternative",  # one of several shapes of the same kind
+    "undecided",  # a difference that could not be analysed, for the reason `detail`; `within` are the texts of keywords that may differ
+    "definition",  # a definition that no message reaches; for a rename, both names
+    "not-compared",  # a part about which nothing is known, for the reason `detail`
+    "text",  # a description
+    "structure",  # files that differ without any effect on messages; `new` are the classes that differ, `detail` any other cause
 ]
-"""What a change is about, and what `old`, `new`, `name` and `detail` contain.
+"""What a change is about: what `old`, `new`, `name` and `detail` contain."""
 
-- method: a method; for a rename, both · method-kind: a request method that became a notification, or the reverse
-- positions: positional params · null-result: whether null stands for the empty result
-- batch: whether a message may be an array of messages, or whether a request of the method `name` may be part of one
-- field: a field of an object; for a rename by `x-was`, both · required: a field, where its presence is required
-- default: the value that an omitted field stands for; `detail` is "grown" if the new one is the old one with more members
-- null-meaning: the meaning of null in a field · leniency: how receivers decode invalid values, by the keyword `detail`
-- gate: the capability without which something is not sent; `detail` says what, `name` where
-- demand: the capability that makes a field required (`x-required-with`)
-- openness: patterns of the undeclared members that are accepted, none for any
-- undeclared: a value for members that neither revision declares, if one was found, that only one revision accepts
-- null: whether null is accepted; with the `name` of a field, its receivers decode it leniently where it is not
-- type: alternatives of JSON kinds that only one revision accepts, `ir.Anything` for every value; `detail` names all kinds of both
-- limit, format: see `LimitChange` and `FormatChange` · value: a constant · values: the constants of an open type
-- variant: a tagged variant; for a rename, both · untagged: the branch without a tag
-- unknown: how unknown tags or constants are handled · tag: the unions, if their discriminators differ
-- alternative: one of several shapes of the same kind
-- undecided: a difference that could not be analysed, for the reason `detail`; `within` are the texts of keywords that may differ
-- definition: a definition that no message reaches; for a rename, both names
-- not-compared: a part about which nothing is known, for the reason `detail` · text: a description
-- structure: files that differ without any effect on messages; `new` are the classes of generated code that differ, `detail` any other cause
-"""
+How: TypeAlias = Literal["added", "removed", "changed"]
 
 OTHER: Final = "other keywords"
 """The keyword of a limit that no change names: its effect is known only from a value that it rejects."""
@@ -76,6 +56,9 @@ class ChangePlaces(TypedDict):
 
     old_at: str
     new_at: str
+
+
+_NOTHING: Final[Sides[Any]] = Sides(None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +72,7 @@ class Change:
     kind: Kind
     old: Any = None
     new: Any = None
-    within: tuple[Any, Any] = (None, None)
+    within: Sides[Any] = _NOTHING
     name: str = ""
     detail: str = ""
     declared: str | None = None
@@ -98,13 +81,22 @@ class Change:
     new_at: str = field(default="", compare=False, kw_only=True)
 
     @property
-    def what(self) -> str:
-        """The kind with "added", "removed" or "changed"."""
-        return f"{self.kind}-{'added' if self.old is None else 'removed' if self.new is None else 'changed'}"
+    def how(self) -> How:
+        """Whether the old revision, the new one or neither lacks the part."""
+        return "added" if self.old is None else "removed" if self.new is None else "changed"
 
     @property
-    def one(self) -> Any:
-        """The part on the side that has one; if both have one, the new part."""
+    def what(self) -> str:
+        """The kind with "added", "removed" or "changed"."""
+        return f"{self.kind}-{self.how}"
+
+    def on(self, revision: Revision) -> Any:
+        """The part of one revision; `None` if it has none."""
+        return self.old if revision == "old" else self.new
+
+    @property
+    def part(self) -> Any:
+        """The part of the revision that has one; if both have one, the new part."""
         return self.old if self.new is None else self.new
 
     @property
@@ -112,8 +104,7 @@ class Change:
         """Whether the change affects only files, so that it is reported once and not for each method."""
         return self.kind in ("text", "structure") or self.what == "definition-changed"
 
-    @property
-    def parts(self) -> tuple[Change, ...]:
+    def split(self) -> tuple[Change, ...]:
         """The two directions of a changed type or limit, each as a separate change; the change itself if it has only one."""
         both = self.kind == "type" and self.old is not None and self.new is not None
         return (replace(self, new=None), replace(self, old=None)) if both else (self,)
@@ -125,21 +116,23 @@ class FieldChange(Change):
 
     `harmless`: no value that peers may send under an extension name is rejected. `by` is the keyword that declares the field with
     `schema`, if it is not one of the record's own fields: `then`, `dependentSchemas`. For `patternProperties`, the change is about every
-    field that matches `pattern` and none of `others`, the names and patterns of the other revision; the field is an example.
+    field that matches `pattern` and none of the names and patterns that the opposite revision declares: `opposite_names` and
+    `opposite_patterns`; the field is an example.
     """
 
     by: str = ""
     schema: Schema | bool | None = field(default=None, hash=False)
     pattern: str = ""
-    others: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    opposite_names: tuple[str, ...] = ()
+    opposite_patterns: tuple[str, ...] = ()
     harmless: bool = False
 
     @property
     def is_extension(self) -> bool:
         """Whether peers that do not know the field may send its name: as an extension, or in a map, which accepts any name."""
-        other = self.within[0 if self.old is None else 1]
-        is_free = self.one.name.startswith("_") or other.is_map
-        return is_free and not self.one.required and isinstance(other.extra, ir.Anything) and not self.harmless
+        opposite = self.within.old if self.old is None else self.within.new
+        is_free = self.part.name.startswith("_") or opposite.is_map
+        return is_free and not self.part.required and isinstance(opposite.extra, ir.Anything) and not self.harmless
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +152,7 @@ class LimitChange(Change):
         """Each limit as a separate change."""
         return (replace(self, more=()), *self.more)
 
-    @property
-    def parts(self) -> tuple[LimitChange, ...]:
+    def split(self) -> tuple[LimitChange, ...]:
         """The limits of each direction, as one change per direction."""
         return tuple(join_limits([each for each in self.all if each.admitted_by == side]) for side in self.directions)
 
@@ -178,7 +170,7 @@ class DemandChange(Change):
 
     def write_demand(self, receiver: Revision) -> Schema:
         """What a receiver demands of a record by these keywords."""
-        schema: Schema = {"allOf": [{}, *map(loads, self.within[REVISIONS.index(receiver)])]}
+        schema: Schema = {"allOf": [{}, *map(loads, self.within.on(receiver))]}
         for keyword in reversed(self.way[2:]):
             schema = {keyword: schema}
         return {"properties": {self.way[1]: schema}}
@@ -186,8 +178,8 @@ class DemandChange(Change):
 
 def join_limits(limits: Sequence[LimitChange]) -> LimitChange:
     """Join the limits of one declaration into one change."""
-    first, *others = sorted(limits, key=lambda each: REVISIONS.index(each.admitted_by))
-    return replace(first, more=tuple(others)) if others else first
+    first, *more = sorted(limits, key=lambda each: REVISIONS.index(each.admitted_by))
+    return replace(first, more=tuple(more)) if more else first
 
 
 def make_unexplained_limit(admitted_by: Revision, at: ChangePlaces) -> LimitChange:
@@ -206,7 +198,3 @@ class FormatChange(Change):
     keyword: Literal["format", "contentEncoding"] = "format"
     refused: tuple[tuple[Revision, str], ...] = ()
     doubtful: tuple[Revision, ...] = ()
-
-    @property
-    def what(self) -> str:
-        return "format-changed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import date
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from acpgen.ir import JSON
 
@@ -28,6 +28,19 @@ SEVERITIES: Final[tuple[Severity, ...]] = ("breaking", "undecided", "risky", "ad
 
 NO_ACTION: Final = "No action is needed."
 """The advice of a finding that requires no action."""
+
+_Part = TypeVar("_Part")
+
+
+class Sides(NamedTuple, Generic[_Part]):
+    """What each of the two revisions has."""
+
+    old: _Part
+    new: _Part
+
+    def on(self, revision: Revision) -> _Part:
+        """What one revision has."""
+        return self.old if revision == "old" else self.new
 
 
 @dataclass(frozen=True, slots=True)

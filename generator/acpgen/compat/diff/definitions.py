@@ -6,7 +6,7 @@ A pair of types is compared once, however many methods reach it; a pair that rec
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final, Literal
+from typing import Final
 
 from acpgen import ir
 from acpgen.compat.changes import Change
@@ -21,6 +21,7 @@ from acpgen.compat.diff.pairs import (
     Step,
 )
 from acpgen.compat.diff.shapes import KINDS, Alternative, Kind, Shape, find_kind
+from acpgen.compat.findings import REVISIONS, Revision, Sides
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.input.walk import find_cycles, find_reachable, find_sources
 
@@ -34,7 +35,7 @@ class Walk:
         """Prepare a walk; `rewritten` are the definitions that differ, or lead to one that does; `find_form` as in `Comparison`."""
         from schema_inclusion import Comparer
 
-        self._revisions = old, new
+        self._revisions = Sides(old, new)
         self._rewritten = rewritten
         self._find_form = find_form
         self._comparer = Comparer({}, {})
@@ -51,9 +52,9 @@ class Walk:
             pair = pending.pop()
             if pair in self.nodes:
                 continue
-            is_free = all(_is_anything(self._revisions[side], type_) for type_, side in pair.sides)
+            is_free = all(_is_anything(self._revisions.on(side), pair.on(side)) for side in REVISIONS)
             node = self.nodes[pair] = PairNode(pair.free or is_free)
-            compare(Comparison(*self._revisions, self._rewritten, self._comparer, self._find_form, node, pair))
+            compare(Comparison(self._revisions, self._rewritten, self._comparer, self._find_form, node, pair))
             pending.extend(child for _, child in node.children)
         self._changed = None
 
@@ -93,7 +94,7 @@ class Walk:
 
     def is_declared(self, pair: Pair) -> bool:
         """Whether the sources declare a definition of a pair."""
-        return any(isinstance(type_, ir.Ref) and type_.name in self._declared for type_, _ in pair.sides)
+        return not self._declared.isdisjoint(Declaration(pair).names)
 
     def holds(self, root: Pair, pair: Pair) -> bool:
         """Whether the types of a pair occur at or below another pair."""
@@ -120,15 +121,15 @@ class Walk:
         """The definitions that were renamed, with their names in the new revision."""
         return {each.old: each.new for each in self.list_documentation_changes() if each.kind == "definition"}
 
-    def get_shape(self, type_: ir.Type, side: Literal[0, 1]) -> Shape:
+    def get_shape(self, type_: ir.Type, revision: Revision) -> Shape:
         """The shape of a type of one side."""
-        return self._revisions[side].get_shape(type_)
+        return self._revisions.on(revision).get_shape(type_)
 
-    def list_names(self, side: Literal[0, 1]) -> set[str]:
+    def list_names(self, revision: Revision) -> set[str]:
         """The definitions of one side that were compared part by part."""
-        types = {pair.sides[side][0] for pair in self.nodes}
+        types = {pair.on(revision) for pair in self.nodes}
         definitions = {type_.name for type_ in types if isinstance(type_, ir.Ref)}
-        return definitions.union(*(self.get_shape(type_, side).names for type_ in types))
+        return definitions.union(*(self.get_shape(type_, revision).names for type_ in types))
 
     def _find_changed_pairs(self) -> set[Pair]:
         """The pairs with changes of messages at them or below them."""
@@ -153,8 +154,8 @@ def compare(work: Comparison) -> None:
     _diff_names(work)
     work.add_doubt(work.before.list_residue(work.old.names), work.after.list_residue(work.new.names), work.at())
     if work.old.anything != work.new.anything:
-        everything: tuple[tuple[ir.Anything, ...], ...] = ((ir.Anything(),), ())
-        work.note(_make_type_change(work, *(everything if work.old.anything else everything[::-1])))
+        removed, added = ((ir.Anything(),) if shape.anything else () for shape in (work.old, work.new))
+        work.note(_make_type_change(work, removed, added))
         return
     if work.old.nullable != work.new.nullable:
         work.note(Change("null", work.old.nullable or None, work.new.nullable or None, **work.at()))
@@ -163,8 +164,8 @@ def compare(work: Comparison) -> None:
         if old and new:  # others are reported together with all kinds that only one side has
             _OF_KIND[kind](work, old, new)
     removed_types, added_types = (
-        tuple(next(iter(one.of(kind))) for kind in KINDS if one.of(kind) and not other.of(kind))
-        for one, other in ((work.old, work.new), (work.new, work.old))
+        tuple(shape.of(kind)[0] for kind in KINDS if shape.of(kind) and not opposite.of(kind))
+        for shape, opposite in ((work.old, work.new), (work.new, work.old))
     )
     if removed_types or added_types:
         work.note(_make_type_change(work, removed_types, added_types))
@@ -191,16 +192,11 @@ def _make_type_change(
     added_types: Sequence[Alternative | ir.Anything],
 ) -> Change:
     """A change of JSON types: those that only one revision admits."""
-    now, before = ("any value" if each.anything else _describe_kinds(each) for each in (work.new, work.old))
+    now, before = ("any value" if shape.anything else _describe_kinds(shape) for shape in (work.new, work.old))
     if now == before:  # both admit any value
-        now, before = (f"any value, with a form for {_describe_kinds(each)}" for each in (work.new, work.old))
-    return Change(
-        "type",
-        tuple(removed_types) or None,
-        tuple(added_types) or None,
-        detail=f"{now} (previously {before})",
-        **work.at(),
-    )
+        now, before = (f"any value, with a form for {_describe_kinds(shape)}" for shape in (work.new, work.old))
+    detail = f"{now} (previously {before})"
+    return Change("type", tuple(removed_types) or None, tuple(added_types) or None, detail=detail, **work.at())
 
 
 _OF_KIND: Final[Mapping[Kind, Callable[[Comparison, tuple[Alternative, ...], tuple[Alternative, ...]], None]]] = {

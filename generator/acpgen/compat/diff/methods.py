@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff.renames import find_successor
+from acpgen.compat.findings import Sides
 from acpgen.compat.protocol.revision import SchemaRevision
 
 
@@ -22,15 +23,16 @@ def pair_methods(old: SchemaRevision, new: SchemaRevision) -> Iterator[tuple[ir.
 def compare(old: SchemaRevision, new: SchemaRevision) -> Iterator[Change]:
     """Yield the changes of all methods; `within` has both methods, or twice the one that only one revision has."""
     yield from _diff_unpaired(old, new)
-    for one, other in pair_methods(old, new):
-        at: ChangePlaces = {"old_at": one.at, "new_at": other.at}
-        if one.capability != other.capability and not (one.capability is None and old.may_gate(other.capability)):
-            yield Change("gate", one.capability, other.capability, (one, other), detail=f"method {other.name!r}", **at)
-        if one.null_result != other.null_result:
-            yield Change("null-result", one.null_result or None, other.null_result or None, (one, other), **at)
-        if one.batch != other.batch and old.protocol.batch == new.protocol.batch:
-            batches = one.batch is None or None, other.batch is None or None
-            yield Change("batch", *batches, (one, other), name=other.name, **at)
+    for before, after in pair_methods(old, new):
+        within, at = Sides(before, after), ChangePlaces(old_at=before.at, new_at=after.at)
+        gate, new_gate = before.capability, after.capability
+        if gate != new_gate and not (gate is None and old.may_gate(new_gate)):
+            yield Change("gate", gate, new_gate, within, detail=f"method {after.name!r}", **at)
+        if before.null_result != after.null_result:
+            yield Change("null-result", before.null_result or None, after.null_result or None, within, **at)
+        if before.batch != after.batch and old.protocol.batch == new.protocol.batch:
+            batches = before.batch is None or None, after.batch is None or None
+            yield Change("batch", *batches, within, name=after.name, **at)
 
 
 def _diff_unpaired(old: SchemaRevision, new: SchemaRevision) -> Iterator[Change]:
@@ -41,15 +43,16 @@ def _diff_unpaired(old: SchemaRevision, new: SchemaRevision) -> Iterator[Change]
     kinds = Counter((m.name, m.side) for m in new.methods)
     candidates = {key[:2]: method for key, method in added_methods.items() if kinds[key[:2]] == 1}
     for key, method in removed_methods.items():
-        twin = candidates.get(key[:2])
-        if twin is not None:
-            yield Change("method-kind", method, twin, (method, method), old_at=method.at, new_at=twin.at)
+        within = Sides(method, method)
+        successor = candidates.get(key[:2])
+        if successor is not None:
+            yield Change("method-kind", method, successor, within, old_at=method.at, new_at=successor.at)
             continue
-        new_method = find_successor(method, new.methods)
-        yield Change(
-            "method", method, new_method, (method, method), old_at=method.at, new_at=new_method.at if new_method else ""
-        )
-    twins = {key[:2] for key in removed_methods}
+        successor = find_successor(method, new.methods)
+        new_at = successor.at if successor else ""
+        yield Change("method", method, successor, within, old_at=method.at, new_at=new_at)
+    changed_kinds = {key[:2] for key in removed_methods}
     for key, method in added_methods.items():
-        if key[:2] not in twins and not any(find_successor(each, [method]) for each in removed_methods.values()):
-            yield Change("method", None, method, (method, method), new_at=method.at)
+        is_renamed = any(find_successor(removed, [method]) for removed in removed_methods.values())
+        if key[:2] not in changed_kinds and not is_renamed:
+            yield Change("method", None, method, Sides(method, method), new_at=method.at)

@@ -10,7 +10,7 @@ from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff.renames import Member, describe_content, find_declared_renames, find_likely_renames, name_of
 from acpgen.compat.diff.shapes import Alternative
-from acpgen.compat.findings import Revision
+from acpgen.compat.findings import Revision, Sides
 from acpgen.compat.protocol.revision import SchemaRevision, scan_references
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ class Step:
     old_at: str = field(default="", compare=False)
     new_at: str = field(default="", compare=False)
 
-    def on(self, side: str) -> str | int | float | bool:
+    def on(self, revision: Revision) -> str | int | float | bool:
         """The name on one side."""
-        return self.name if side == "new" or self.was is None else self.was
+        return self.name if revision == "new" or self.was is None else self.was
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +59,9 @@ class Pair:
     tag: str | None = None
     free: bool = False
 
-    @property
-    def sides(self) -> tuple[tuple[ir.Type, Literal[0]], tuple[ir.Type, Literal[1]]]:
-        """The types with the number of their side."""
-        return (self.old, 0), (self.new, 1)
-
-    def on(self, side: Revision) -> ir.Type:
+    def on(self, revision: Revision) -> ir.Type:
         """The type of one side."""
-        return self.old if side == "old" else self.new
+        return self.old if revision == "old" else self.new
 
     @property
     def is_named(self) -> bool:
@@ -76,7 +71,7 @@ class Pair:
     @property
     def is_union(self) -> bool:
         """Whether either side is a union with a definition, such as a nullable definition."""
-        unions = (type_.types for type_, _ in self.sides if isinstance(type_, ir.AnyOf))
+        unions = (type_.types for type_ in (self.old, self.new) if isinstance(type_, ir.AnyOf))
         return any(isinstance(each, ir.Ref) for types in unions for each in types)
 
 
@@ -97,10 +92,10 @@ class Declaration:
     depth: int = 0
 
     @property
-    def names(self) -> tuple[str | None, str | None]:
+    def names(self) -> Sides[str | None]:
         """The names of the definitions; `None` for a side with an inline type."""
         old, new = self.pair.old, self.pair.new
-        return old.name if isinstance(old, ir.Ref) else None, new.name if isinstance(new, ir.Ref) else None
+        return Sides(old.name if isinstance(old, ir.Ref) else None, new.name if isinstance(new, ir.Ref) else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,25 +138,24 @@ class Comparison:
 
     def __init__(
         self,
-        before: SchemaRevision,
-        after: SchemaRevision,
+        revisions: Sides[SchemaRevision],
         rewritten: frozenset[str],
         comparer: Comparer,
         find_form: FindForm,
         node: PairNode,
         pair: Pair,
     ) -> None:
-        self.before = before
-        self.after = after
+        self.revisions = revisions
+        self.before, self.after = revisions
         self.rewritten = rewritten
         self.comparer = comparer
         self.find_form = find_form
         self.node = node
         self.pair = pair
-        self.old = before.get_shape(pair.old)
-        self.new = after.get_shape(pair.new)
-        self.old_at = before.locate_type(pair.old)
-        self.new_at = after.locate_type(pair.new)
+        self.old = self.before.get_shape(pair.old)
+        self.new = self.after.get_shape(pair.new)
+        self.old_at = self.before.locate_type(pair.old)
+        self.new_at = self.after.locate_type(pair.new)
 
     def at(self) -> ChangePlaces:
         """The places of the pair."""
@@ -175,7 +169,7 @@ class Comparison:
         """Record the demands of both sides that cannot be compared one by one, if they or definitions that they refer to differ."""
         before, after = tuple(sorted(old)), tuple(sorted(new))
         if before != after or self.is_rewritten(before):
-            self.note(Change("undecided", within=(before, after), detail=DOUBT, **at))
+            self.note(Change("undecided", within=Sides(before, after), detail=DOUBT, **at))
 
     def is_rewritten(self, demands: Iterable[str]) -> bool:
         """Whether demands refer to definitions that differ between the revisions, or that lead to such."""
@@ -193,15 +187,15 @@ class Comparison:
         A member that only the old side has comes with its likely new name. `tags` are the tag members of variants.
         """
         renames = find_declared_renames(old, new)
-        removed_members = [one for key, one in old.items() if key not in new and key not in renames]
-        added_members = [one for key, one in new.items() if key not in old and key not in renames.values()]
+        removed_members = [member for key, member in old.items() if key not in new and key not in renames]
+        added_members = [member for key, member in new.items() if key not in old and key not in renames.values()]
         likely = find_likely_renames(
             {name_of(each): describe_content(each, self.before.texts, tags) for each in removed_members},
             {name_of(each): describe_content(each, self.after.texts, tags) for each in added_members},
         )
-        for key, one in old.items():
-            yield one, new.get(renames.get(key, key)), likely.get(name_of(one))
-        yield from ((None, one, None) for one in added_members)
+        for key, member in old.items():
+            yield member, new.get(renames.get(key, key)), likely.get(name_of(member))
+        yield from ((None, member, None) for member in added_members)
 
     def note_gate(self, what: str, within: str, old: str | None, new: str | None, old_at: str, new_at: str) -> None:
         """Record that an element requires a different capability."""

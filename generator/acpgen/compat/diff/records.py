@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from functools import partial
+from collections.abc import Collection
+from dataclasses import replace
 from typing import Final
 
 from msgspec import structs
@@ -12,8 +12,14 @@ from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces, DemandChange, FieldChange
 from acpgen.compat.diff.pairs import DOUBT, Comparison, Step
 from acpgen.compat.diff.shapes import Objects
+from acpgen.compat.findings import REVISIONS, Sides, get_opposite
 from acpgen.compat.protocol.revision import SchemaRevision, list_fields
-from acpgen.compat.protocol.sender_schemas import declares_nothing, find_conditional_members, list_permitted_patterns
+from acpgen.compat.protocol.sender_schemas import (
+    Written,
+    declares_nothing,
+    find_conditional_members,
+    list_permitted_patterns,
+)
 from acpgen.input.equality import is_equal
 from acpgen.meaning.samples import read_instead
 from acpgen.pointers import split_pointer, write_plain_pointer
@@ -25,26 +31,26 @@ _CLOSING: Final = frozenset({"/additionalProperties", "/unevaluatedProperties"})
 
 def diff_records(work: Comparison, old: Objects, new: Objects) -> None:
     """Compare two records: their fields, their undeclared members, and the demands of other keywords."""
-    old_at, new_at = old.at or work.old_at, new.at or work.new_at
+    at = ChangePlaces(old_at=old.at or work.old_at, new_at=new.at or work.new_at)
     tag = work.pair.tag
     before = {f.name: f for f in work.before.list_stable(old.fields) if f.name != tag}
     after = {f.name: f for f in work.after.list_stable(new.fields) if f.name != tag}
-    for one, other, likely in work.pair_members(before, after):
-        if one is None or other is None or one.name != other.name:
-            places: ChangePlaces = {
-                "old_at": (one.at if one else "") or old_at,
-                "new_at": (other.at if other else "") or new_at,
-            }
-            was = old if other is None else _close_for(other.name, old, work.before)
-            now = new if one is None else _close_for(one.name, new, work.after)
-            work.note(FieldChange("field", one, other, (was, now), likely=likely, **places))
-            if one is not None and not isinstance(now.extra, ir.Anything | ir.Nothing):
-                work.add_child(Step("field", one.name, old_at=one.at, new_at=new_at), one.type, now.extra)
-            if other is not None and not isinstance(was.extra, ir.Anything | ir.Nothing):
-                work.add_child(Step("field", other.name, old_at=old_at, new_at=other.at), was.extra, other.type)
-        if one is not None and other is not None:
-            _diff_field(work, one, other)
-    at: ChangePlaces = {"old_at": old_at, "new_at": new_at}
+    for old_field, new_field, likely in work.pair_members(before, after):
+        if old_field is None or new_field is None or old_field.name != new_field.name:
+            old_at = (old_field.at if old_field else "") or at["old_at"]
+            new_at = (new_field.at if new_field else "") or at["new_at"]
+            was = old if new_field is None else _close_for(new_field.name, old, work.before)
+            now = new if old_field is None else _close_for(old_field.name, new, work.after)
+            within = Sides(was, now)
+            work.note(FieldChange("field", old_field, new_field, within, likely=likely, old_at=old_at, new_at=new_at))
+            if old_field is not None and not isinstance(now.extra, ir.Anything | ir.Nothing):
+                step = Step("field", old_field.name, old_at=old_field.at, new_at=at["new_at"])
+                work.add_child(step, old_field.type, now.extra)
+            if new_field is not None and not isinstance(was.extra, ir.Anything | ir.Nothing):
+                step = Step("field", new_field.name, old_at=at["old_at"], new_at=new_field.at)
+                work.add_child(step, was.extra, new_field.type)
+        if old_field is not None and new_field is not None:
+            _diff_field(work, old_field, new_field)
     _diff_undeclared(work, old, new, at)
     _diff_unenforced(work, old, new, at)
 
@@ -58,68 +64,68 @@ def _close_for(name: str, objects: Objects, side: SchemaRevision) -> Objects:
 
 def _diff_undeclared(work: Comparison, old: Objects | ir.Record, new: Objects | ir.Record, at: ChangePlaces) -> None:
     """Compare the undeclared members of a record; `at` is the place of the record."""
-    shut = isinstance(old.extra, ir.Nothing), isinstance(new.extra, ir.Nothing)
-    if shut[0] != shut[1]:
-        open_, side = (old, work.before) if shut[1] else (new, work.after)
-        patterns = list_permitted_patterns(open_.name, side.stable_schemas)
-        one, other = (patterns, None) if shut[1] else (None, patterns)
-        work.note(Change("openness", one, other, (old, new), **at))
-    elif not any(shut) and (old.extra, new.extra) != (ir.Anything(), ir.Anything()):
+    was_closed, is_closed = isinstance(old.extra, ir.Nothing), isinstance(new.extra, ir.Nothing)
+    if was_closed != is_closed:
+        patterns = Sides(
+            None if was_closed else list_permitted_patterns(old.name, work.before.stable_schemas),
+            None if is_closed else list_permitted_patterns(new.name, work.after.stable_schemas),
+        )
+        work.note(Change("openness", *patterns, Sides(old, new), **at))
+    elif not was_closed and (old.extra, new.extra) != (ir.Anything(), ir.Anything()):
         work.add_child(Step("value", **at), old.extra, new.extra)
 
 
 def _diff_unenforced(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) -> None:
     """Compare keywords that the IR does not represent, and excluded constants: they are equal on both sides, or the change is undecided."""
-    sides = (work.before, old), (work.after, new)
-    demands = [{place: side.write_demand(place) for place in objects.unenforced} for side, objects in sides]
+    demands = Sides(
+        {place: work.before.write_demand(place) for place in old.unenforced},
+        {place: work.after.write_demand(place) for place in new.unenforced},
+    )
     _diff_inline(work, old, new, demands)
-    excluded = [[repr(each) for each in objects.excluded if each[0] != work.pair.tag] for _, objects in sides]
-    before, after = ([*texts.values(), *constants] for texts, constants in zip(demands, excluded, strict=True))
+    old_constants, new_constants = (
+        [repr(each) for each in objects.excluded if each[0] != work.pair.tag] for objects in (old, new)
+    )
     bases: dict[str, set[str]] = {}
-    for (side, _), texts, others in zip(sides, demands, demands[::-1], strict=True):
+    for side, texts, opposite in ((work.before, demands.old, demands.new), (work.after, demands.new, demands.old)):
         for place, text in texts.items():
-            if text not in others.values() or work.is_rewritten([text]):
+            if text not in opposite.values() or work.is_rewritten([text]):
                 name, rest = side.find_owner(place)
-                is_base = name not in (old.name, new.name) and all(name in each.definitions for each, _ in sides)
-                bases.setdefault(name if is_base else "", set()).add(rest)
-    if bases or excluded[0] != excluded[1]:
-        _diff_other_declarations(work, old, new, at)
-    if excluded[0] != excluded[1]:
+                is_shared = name in work.before.definitions and name in work.after.definitions
+                bases.setdefault(name if is_shared and name not in (old.name, new.name) else "", set()).add(rest)
+    before, after = [*demands.old.values(), *old_constants], [*demands.new.values(), *new_constants]
+    if bases or old_constants != new_constants:
+        _diff_conditional(work, old, new, at)
+    if old_constants != new_constants:
         bases = {}
     for base in bases.keys() - {""}:
         _diff_closed(work, base, bases[base], old, new)
-    alone = next(iter(bases)) if len(bases) == 1 else ""
-    work.add_doubt(before, after, _locate_base(work, alone) if alone else at)
+    only_base = next(iter(bases)) if len(bases) == 1 else ""
+    work.add_doubt(before, after, _locate_base(work, only_base) if only_base else at)
 
 
-def _diff_inline(work: Comparison, old: Objects, new: Objects, demands: Sequence[dict[str, str]]) -> None:
+def _diff_inline(work: Comparison, old: Objects, new: Objects, demands: Sides[dict[str, str]]) -> None:
     """Record the demands on lists and maps in fields that differ, and remove them from `demands`, which are by place."""
-    sides = (work.before, old), (work.after, new)
-    places: dict[tuple[str, ...], tuple[list[str], list[str]]] = {}
-    for number, ((side, objects), own) in enumerate(zip(sides, demands, strict=True)):
-        for place, text in own.items():
-            name, rest = side.find_owner(place)
+    objects = Sides(old, new)
+    places: dict[tuple[str, ...], Sides[list[str]]] = {}
+    for side in REVISIONS:
+        for place, text in demands.on(side).items():
+            name, rest = work.revisions.on(side).find_owner(place)
             way = split_pointer(rest)[:-1]
-            if (
-                name == objects.name
-                and way[:1] == ("properties",)
-                and _INNER.issuperset(way[2:])
-                and "$ref" not in text
-            ):
-                places.setdefault(way, ([], []))[number].append(place)
-    for way, both in places.items():
-        texts = [sorted(own[place] for place in inside) for own, inside in zip(demands, both, strict=True)]
-        if texts[0] == texts[1] or not all(side.has_place(objects.name or "", way) for side, objects in sides):
+            is_inner = way[:1] == ("properties",) and _INNER.issuperset(way[2:])
+            if name == objects.on(side).name and is_inner and "$ref" not in text:
+                places.setdefault(way, Sides([], [])).on(side).append(place)
+    for way, inside in places.items():
+        texts = Sides(*(tuple(sorted(demands.on(side)[place] for place in inside.on(side))) for side in REVISIONS))
+        has_both = all(work.revisions.on(side).has_place(objects.on(side).name or "", way) for side in REVISIONS)
+        if texts.old == texts.new or not has_both:
             continue
-        at = [objects.at + write_plain_pointer(*way) for _, objects in sides]
-        name = list_fields(write_plain_pointer(*way)).removeprefix(".")
-        within = tuple(texts[0]), tuple(texts[1])
-        work.note(
-            DemandChange("undecided", within=within, name=name, detail=DOUBT, way=way, old_at=at[0], new_at=at[1])
-        )
-        for own, inside in zip(demands, both, strict=True):
-            for place in inside:
-                del own[place]
+        pointer = write_plain_pointer(*way)
+        at = ChangePlaces(old_at=old.at + pointer, new_at=new.at + pointer)
+        name = list_fields(pointer).removeprefix(".")
+        work.note(DemandChange("undecided", within=texts, name=name, detail=DOUBT, way=way, **at))
+        for side in REVISIONS:
+            for place in inside.on(side):
+                del demands.on(side)[place]
 
 
 _INNER: Final = frozenset({"items", "additionalProperties"})
@@ -139,42 +145,42 @@ def _diff_closed(work: Comparison, base: str, rests: Collection[str], old: Objec
         _diff_undeclared(work, before, after, _locate_base(work, base))
 
 
-def _diff_other_declarations(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) -> None:
+def _diff_conditional(work: Comparison, old: Objects, new: Objects, at: ChangePlaces) -> None:
     """Record members that only one side declares, by keywords other than `properties`, and that are undeclared for the other side.
 
     Where the other side declares nothing at all, its members are free, and the difference is decided by what it accepts.
     """
-    sides = (old, work.before), (new, work.after)
-    members = [find_conditional_members(objects, side.stable_schemas, side.bundle.origins) for objects, side in sides]
-    names = [
-        (
-            tuple({*(field.name for field in objects.fields), *(name for name, pattern in own if not pattern)}),
-            tuple(pattern for _, pattern in own if pattern),
-        )
-        for (objects, _), own in zip(sides, members, strict=True)
-    ]
-    for number, (objects, _) in enumerate(sides):
-        other, beyond = sides[1 - number]
-        if other.extra != ir.Anything() or declares_nothing(other, beyond.stable_schemas):
+    objects, members = Sides(old, new), Sides(_find_members(work.before, old), _find_members(work.after, new))
+    for side in REVISIONS:
+        opposite = get_opposite(side)
+        record, others = objects.on(opposite), members.on(opposite)
+        if record.extra != ir.Anything() or declares_nothing(record, work.revisions.on(opposite).stable_schemas):
             continue
-        for (name, pattern), (by, schema, place) in members[number].items():
-            if (name, pattern) in members[1 - number] or (not pattern and name in names[1 - number][0]):
+        names = {field.name for field in record.fields} | {name for name, pattern in others if not pattern}
+        patterns = tuple(pattern for _, pattern in others if pattern)
+        for (name, pattern), (by, schema, place) in members.on(side).items():
+            if (name, pattern) in others or (not pattern and name in names):
                 continue
-            field_ = ir.Field(name=name, type=ir.Anything(), required=False, owner=objects.name or "", at=place)
-            old_field, new_field = (None, field_) if number else (field_, None)
-            places: ChangePlaces = {**at, "new_at": place} if number else {**at, "old_at": place}
-            others = names[1 - number]
-            change = partial(FieldChange, "field", old_field, new_field, (old, new), **places)
-            work.note(change(by=by, schema=schema, pattern=pattern, others=others))
+            field = ir.Field(name=name, type=ir.Anything(), required=False, owner=objects.on(side).name or "", at=place)
+            change = FieldChange("field", within=objects, by=by, schema=schema, pattern=pattern, **at)
+            change = replace(change, opposite_names=tuple(sorted(names)), opposite_patterns=patterns)
+            is_old = side == "old"
+            work.note(replace(change, old=field, old_at=place) if is_old else replace(change, new=field, new_at=place))
+
+
+def _find_members(side: SchemaRevision, objects: Objects) -> dict[tuple[str, str], tuple[str, Written, str]]:
+    return find_conditional_members(objects, side.stable_schemas, side.bundle.origins)
 
 
 def _diff_field(work: Comparison, old: ir.Field, new: ir.Field) -> None:
     at: ChangePlaces = {"old_at": old.at, "new_at": new.at}
     if old.required != new.required and old.name == new.name:
         work.note(Change("required", old if old.required else None, new if new.required else None, **at))
-    defaults = [None if each.default is None else each.default.value for each in (old, new)]
-    if not old.required and not new.required and not is_equal(*defaults):  # no default equals one of null
-        is_grown = old.default is not None and new.default is not None and _contains(defaults[1], defaults[0])
+    old_default, new_default = (None if each.default is None else each.default.value for each in (old, new))
+    if (
+        not old.required and not new.required and not is_equal(old_default, new_default)
+    ):  # no default equals one of null
+        is_grown = old.default is not None and new.default is not None and _contains(new_default, old_default)
         detail = "grown" if is_grown else ""
         work.note(Change("default", old.default, new.default, name=new.name, detail=detail, **at))
     if old.null != new.null:
@@ -192,9 +198,8 @@ def _diff_field(work: Comparison, old: ir.Field, new: ir.Field) -> None:
     if old.required_with != new.required_with and not work.before.may_gate(new.required_with):
         work.note(Change("demand", old.required_with, new.required_with, name=new.name, **at))
     work.note_description(new.name, old.doc, new.doc, old.at, new.at)
-    one, other = _diff_lenient_null(work, old, new, at)
-    former = None if old.name == new.name else old.name
-    work.add_child(Step("field", new.name, was=former, **at), one, other)
+    was = None if old.name == new.name else old.name
+    work.add_child(Step("field", new.name, was=was, **at), *_diff_lenient_null(work, old, new, at))
 
 
 def _reads_null(field: ir.Field, side: SchemaRevision) -> bool:
@@ -205,11 +210,11 @@ def _reads_null(field: ir.Field, side: SchemaRevision) -> bool:
 
 def _diff_lenient_null(work: Comparison, old: ir.Field, new: ir.Field, at: ChangePlaces) -> tuple[ir.Type, ir.Type]:
     """The types of a field; null is reported here if the side that refuses it decodes it leniently."""
-    shapes = work.before.get_shape(old.type), work.after.get_shape(new.type)
-    if shapes[0].nullable != shapes[1].nullable and not any(shape.anything for shape in shapes):
-        strict = new if shapes[0].nullable else old
+    before, after = work.before.get_shape(old.type), work.after.get_shape(new.type)
+    if before.nullable != after.nullable and not before.anything and not after.anything:
+        strict = new if before.nullable else old
         if not strict.required and (strict.leniency.default_on_error or strict.leniency.default_on_null):
-            work.note(Change("null", shapes[0].nullable or None, shapes[1].nullable or None, name=new.name, **at))
+            work.note(Change("null", before.nullable or None, after.nullable or None, name=new.name, **at))
             return _make_nullable(old.type), _make_nullable(new.type)
     return old.type, new.type
 

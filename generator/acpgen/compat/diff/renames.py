@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from difflib import SequenceMatcher
+from itertools import islice
 from typing import Final, TypeAlias, TypeVar
 from urllib.parse import unquote
 
@@ -22,26 +23,25 @@ _K = TypeVar("_K")
 
 def find_declared_renames(before: Mapping[_K, Member], after: Mapping[_K, Member]) -> dict[_K, _K]:
     """The renames that `x-was` declares: from the key of the old member to the key of the new one."""
-    removed_members = {key: one for key, one in before.items() if key not in after}
+    removed_members = {key: member for key, member in before.items() if key not in after}
     renames: dict[_K, _K] = {}
     for key, member in after.items():
         if key not in before and member.was:
-            was = next(
-                (old for old, one in removed_members.items() if old not in renames and _is_declared(one, member)), None
+            candidates = (
+                was for was, old in removed_members.items() if was not in renames and _is_declared(old, member)
             )
-            if was is not None:
-                renames[was] = key
+            renames |= dict.fromkeys(islice(candidates, 1), key)
     return renames
 
 
 def _is_declared(old: Member, new: Member) -> bool:
     """Whether a member declares that it was another member before: by its place in the old files, or by its name, tag or value."""
     place = split_place(old.at)
-    places = (place, (_OTHER.get(place[0], place[0]), *place[1:])) if place else ()
+    places = (place, (_SYNONYMS.get(place[0], place[0]), *place[1:])) if place else ()
     return any(split_pointer(unquote(was)) in places if was.startswith("#") else was == name_of(old) for was in new.was)
 
 
-_OTHER: Final = {"$defs": "definitions", "definitions": "$defs"}
+_SYNONYMS: Final = {"$defs": "definitions", "definitions": "$defs"}
 
 
 def name_of(member: Member) -> str:
@@ -64,8 +64,8 @@ def find_likely_renames(removed_members: Mapping[str, object], added_members: Ma
     scored = [
         (score, old, new)
         for old, content in removed_members.items()
-        for new, other_content in added_members.items()
-        if content == other_content and (score := measure_likeness(old, new)) >= ALIKE
+        for new, new_content in added_members.items()
+        if content == new_content and (score := measure_likeness(old, new)) >= ALIKE
     ]
     olds, news = Counter((score, old) for score, old, _ in scored), Counter((score, new) for score, _, new in scored)
     renames: dict[str, str] = {}
@@ -116,12 +116,12 @@ def _without(text: str, tags: Collection[str]) -> object:
 
 def measure_likeness(old: str, new: str) -> float:
     """The similarity of two names, from 0 to 1; high if one contains all words of the other."""
-    one, other = _split_words(old), _split_words(new)
-    if one == other:
+    old_words, new_words = _split_words(old), _split_words(new)
+    if old_words == new_words:
         return 1.0
-    if one and other and (set(one) <= set(other) or set(other) <= set(one)):
+    if old_words and new_words and (set(old_words) <= set(new_words) or set(new_words) <= set(old_words)):
         return 0.9
-    return SequenceMatcher(None, "".join(one), "".join(other), autojunk=False).ratio()
+    return SequenceMatcher(None, "".join(old_words), "".join(new_words), autojunk=False).ratio()
 
 
 def _split_words(name: str) -> list[str]:

@@ -9,7 +9,7 @@ from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces, FormatChange, LimitChange, join_limits
 from acpgen.compat.diff.pairs import Comparison
 from acpgen.compat.diff.shapes import Alternative, Constants
-from acpgen.compat.findings import Revision
+from acpgen.compat.findings import Revision, Sides
 from acpgen.compat.protocol.sender_schemas import Written, write_schema
 from acpgen.errors import count_noun
 from acpgen.input.equality import make_key
@@ -36,11 +36,11 @@ def diff_scalar_limits(
     yield from join_changes([*backward, *forward])
     if not old_free or not new_free:
         return
-    before, after = ([each for each in free if isinstance(each, ir.String)] for free in (old_free, new_free))
-    old, new = (_join_words(each.format for each in free) for free in (old_free, new_free))
+    strings = Sides(*(tuple(type_ for type_ in free if isinstance(type_, ir.String)) for free in (old_free, new_free)))
+    old, new = (_join_words(type_.format for type_ in free) for free in (old_free, new_free))
     if old != new:
-        yield FormatChange("format", old, new, (tuple(before), tuple(after)), **at)
-    old, new = (_join_words(each.encoding for each in strings) for strings in (before, after))
+        yield FormatChange("format", old, new, strings, **at)
+    old, new = (_join_words(string.encoding for string in side) for side in strings)
     if old != new:
         yield FormatChange("format", old, new, keyword="contentEncoding", **at)
 
@@ -63,8 +63,8 @@ def join_changes(changes: Iterable[Change]) -> Iterator[Change]:
 def diff_array_limits(old: ir.Array, new: ir.Array, at: ChangePlaces) -> Iterator[Change]:
     """Yield the changed limits on the number of items and on their uniqueness."""
     words = _describe_items(old), _describe_items(new)
-    sides: tuple[tuple[Revision, ir.Array, ir.Array], ...] = (("old", old, new), ("new", new, old))
-    for admitted_by, loose, tight in sides:
+    directions: tuple[tuple[Revision, ir.Array, ir.Array], ...] = (("old", old, new), ("new", new, old))
+    for admitted_by, loose, tight in directions:
 
         def limit(keyword: str, demand: ir.JSON, by: Revision = admitted_by) -> LimitChange:
             return LimitChange("limit", *words, keyword=keyword, admitted_by=by, demand={keyword: demand}, **at)
@@ -78,42 +78,38 @@ def diff_array_limits(old: ir.Array, new: ir.Array, at: ChangePlaces) -> Iterato
             yield limit("uniqueItems", True)
 
 
-def describe(free: Free) -> str:
-    """A scalar type in words."""
-    return " or ".join(_describe_one(each) for each in free) or "nothing"
+def describe(free: Free, values: Constants | None = None) -> str:
+    """Scalar types in words; without any, the known constants."""
+    return " or ".join(map(_describe_scalar, free)) or _list_values(values)
 
 
 def _diff_one_way(
     work: Comparison,
-    values: Constants | None,
-    free: Free,
-    other_values: Constants | None,
-    other_free: Free,
-    admitted_by: Revision,
+    sent_values: Constants | None,
+    sent_free: Free,
+    accepted_values: Constants | None,
+    accepted_free: Free,
+    sender: Revision,
 ) -> Iterator[Change]:
     """Yield the changes of one direction: what a sender's constants and free types admit and the receiver refuses."""
     at = work.at()
-    words = (
-        describe(free) if free else _list_values(values),
-        describe(other_free) if other_free else _list_values(other_values),
-    )
-    old, new = words if admitted_by == "old" else words[::-1]
-    accepted_schema: Schema = (
-        {"anyOf": [write_schema(each) for each in other_free]} if other_free else _write_constants(other_values)
-    )
-    uncovered = [each for each in free if each not in other_free]
-    if len(uncovered) * len(other_free) > MOST_PAIRS:
+    sent, accepted = describe(sent_free, sent_values), describe(accepted_free, accepted_values)
+    old, new = (sent, accepted) if sender == "old" else (accepted, sent)
+    free_schema: Schema = {"anyOf": [write_schema(each) for each in accepted_free]}
+    accepted_schema = free_schema if accepted_free else _write_constants(accepted_values)
+    uncovered = [each for each in sent_free if each not in accepted_free]
+    if len(uncovered) * len(accepted_free) > MOST_PAIRS:
         yield Change("undecided", detail="there are too many alternatives to compare each with each", **at)
         return
     questions: list[tuple[str, Written]] = []
-    if values is not None and other_values is None:
-        questions.append(("enum", _write_constants(values)))
-    if other_free or values is None:
-        questions += [(_find_keyword(each, other_free), write_schema(each)) for each in uncovered]
+    if sent_values is not None and accepted_values is None:
+        questions.append(("enum", _write_constants(sent_values)))
+    if accepted_free or sent_values is None:
+        questions += [(_find_keyword(each, accepted_free), write_schema(each)) for each in uncovered]
     for keyword, sent_schema in questions:
         relation = work.comparer.include(sent_schema, accepted_schema)
         if relation.verdict.value == "no":
-            yield LimitChange("limit", old, new, keyword=keyword, admitted_by=admitted_by, **at)
+            yield LimitChange("limit", old, new, keyword=keyword, admitted_by=sender, **at)
         elif relation.verdict.value == "undecided":
             yield Change("undecided", detail=relation.reason.removeprefix(UNPROVEN).rstrip("."), **at)
 
@@ -122,18 +118,16 @@ def _write_constants(values: Constants | None) -> Schema:
     return {"enum": [] if values is None else [each.value for each in values.values]}
 
 
-def _find_keyword(type_: ir.Number | ir.String, other_free: Free) -> str:
+def _find_keyword(type_: ir.Number | ir.String, accepted_free: Free) -> str:
     """The first keyword that differs."""
-    names = (
-        OF_STRINGS if isinstance(type_, ir.String) else {"integer": "type", "without_fraction": "type", **OF_NUMBERS}
-    )
-    if not other_free:
+    if not accepted_free:
         return "enum"
-    other = other_free[0]
-    return next((word for name, word in names.items() if getattr(type_, name) != getattr(other, name)), "type")
+    of_numbers = {"integer": "type", "without_fraction": "type", **OF_NUMBERS}
+    keywords = (OF_STRINGS if isinstance(type_, ir.String) else of_numbers).items()
+    return next((word for name, word in keywords if getattr(type_, name) != getattr(accepted_free[0], name)), "type")
 
 
-def _describe_one(type_: ir.Number | ir.String) -> str:
+def _describe_scalar(type_: ir.Number | ir.String) -> str:
     parts: list[str] = []
     if isinstance(type_, ir.String):
         if type_.min_length or type_.max_length is not None:
@@ -184,21 +178,23 @@ def _list_values(values: Constants | None) -> str:
 
 def diff_booleans(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
     """Compare which of true and false each side admits."""
-    values = [a for a in old if isinstance(a, Constants)], [a for a in new if isinstance(a, Constants)]
-    free = any(isinstance(a, ir.Boolean) for a in old), any(isinstance(a, ir.Boolean) for a in new)
-    if free == (True, True):
-        return
-    constants = [{v.value for group in side for v in group.values} for side in values]
-    admitted_values = [
-        {True, False} if is_free else side_constants for is_free, side_constants in zip(free, constants, strict=True)
-    ]
-    before, after = admitted_values
-    words = _set(before), _set(after)
-    sides: tuple[tuple[Revision, object], ...] = (("old", before - after), ("new", after - before))
-    limit_changes = [
-        LimitChange("limit", *words, keyword="enum", admitted_by=by, **work.at()) for by, alone in sides if alone
-    ]
-    work.note(*join_changes(limit_changes))
+    before, after = _list_booleans(old), _list_booleans(new)
+    words = _write_booleans(before), _write_booleans(after)
+    directions: tuple[tuple[Revision, object], ...] = (("old", before - after), ("new", after - before))
+    limits = (
+        LimitChange("limit", *words, keyword="enum", admitted_by=side, **work.at()) for side, rest in directions if rest
+    )
+    work.note(*join_changes(limits))
+
+
+def _list_booleans(alternatives: Iterable[Alternative]) -> set[ir.JSON]:
+    """The booleans that alternatives admit."""
+    groups = [each.values if isinstance(each, Constants) else None for each in alternatives]
+    return {True, False} if None in groups else {value.value for group in groups for value in group or ()}
+
+
+def _write_booleans(values: Iterable[object]) -> str:
+    return ", ".join(sorted(str(value).lower() for value in values)) or "nothing"
 
 
 def diff_scalars(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
@@ -219,32 +215,33 @@ def diff_values(work: Comparison, old: Constants, new: Constants) -> None:
     at: ChangePlaces = {"old_at": old.at or work.old_at, "new_at": new.at or work.new_at}
     before = {make_key(v.value): v for v in old.values}
     after = {make_key(v.value): v for v in new.values}
-    for one, other, likely in work.pair_members(before, after):
-        if one is not None and other is not None and make_key(one.value) == make_key(other.value):
-            work.note_gate(f"value {one.value!r}", "", one.capability, other.capability, one.at, other.at)
-            work.note_description(f"{one.value!r}", one.doc, other.doc, one.at, other.at)
+    within = Sides(old, new)
+    for old_value, new_value, likely in work.pair_members(before, after):
+        if old_value is not None and new_value is not None and make_key(old_value.value) == make_key(new_value.value):
+            name, places = repr(old_value.value), ChangePlaces(old_at=old_value.at, new_at=new_value.at)
+            work.note_gate(f"value {name}", "", old_value.capability, new_value.capability, **places)
+            work.note_description(name, old_value.doc, new_value.doc, **places)
             continue
-        if one is not None:
-            name = str(other.value) if other is not None else None
-            places: ChangePlaces = {"old_at": one.at or at["old_at"], "new_at": at["new_at"]}
-            work.note(Change("value", one, None, (old, new), declared=name, likely=likely, **places))
-        if other is not None:
-            name = str(one.value) if one is not None else None
-            places = {"old_at": at["old_at"], "new_at": other.at or at["new_at"]}
-            work.note(Change("value", None, other, (old, new), declared=name, **places))
+        if old_value is not None:
+            renamed = None if new_value is None else str(new_value.value)
+            places = ChangePlaces(old_at=old_value.at or at["old_at"], new_at=at["new_at"])
+            work.note(Change("value", old_value, None, within, declared=renamed, likely=likely, **places))
+        if new_value is not None:
+            was = None if old_value is None else str(old_value.value)
+            places = ChangePlaces(old_at=at["old_at"], new_at=new_value.at or at["new_at"])
+            work.note(Change("value", None, new_value, within, declared=was, **places))
     if old.openness != new.openness:
-        work.note(Change("unknown", old.openness, new.openness, (old, new), **at))
+        work.note(Change("unknown", old.openness, new.openness, within, **at))
 
 
 def _merge_constants(alternatives: Iterable[Alternative]) -> Constants | None:
     """All known constants of one JSON type as a single set; open if any of the alternatives admits others."""
-    groups = [each for each in alternatives if isinstance(each, Constants)]
+    groups, free = [each for each in alternatives if isinstance(each, Constants)], _list_free(alternatives)
     if not groups:
         return None
     first = groups[0]
-    if len(groups) == 1 and not _list_free(alternatives):
+    if len(groups) == 1 and not free:
         return first
-    free = _list_free(alternatives)
     openness: ir.Openness = "open" if free else first.openness
     values = {make_key(v.value): v for group in reversed(groups) for v in group.values}
     return Constants(tuple(values.values()), openness, free[0] if free else None, first.name, first.at)
@@ -259,7 +256,3 @@ def _list_free(alternatives: Iterable[Alternative]) -> tuple[ir.Number | ir.Stri
         elif isinstance(each, Constants) and isinstance(each.base, ir.Number | ir.String):
             types.append(each.base)
     return tuple(dict.fromkeys(types))
-
-
-def _set(values: Iterable[object]) -> str:
-    return ", ".join(sorted(str(value).lower() for value in values)) or "nothing"

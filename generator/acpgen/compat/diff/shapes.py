@@ -246,10 +246,9 @@ class _Resolving:
                 self.nullable = True
             else:
                 groups.setdefault(cast("Kind", equality.get_kind(value.value)), []).append(value)
-        apart = isinstance(base, ir.String | ir.Number) and find_kind(base) not in groups
-        for group in groups.values():
-            self.found.append(
-                Constants(tuple(group), "closed" if apart else openness, None if apart else base, name, at)
-            )
-        if apart and isinstance(base, ir.String | ir.Number):
-            self.found.append(base)  # beside strings, any number is accepted, or the reverse
+        kept_base, free = base, None
+        if isinstance(base, ir.String | ir.Number) and find_kind(base) not in groups:
+            openness, kept_base, free = "closed", None, base  # beside strings, any number is accepted, or the reverse
+        self.found += (Constants(tuple(group), openness, kept_base, name, at) for group in groups.values())
+        if free is not None:
+            self.found.append(free)

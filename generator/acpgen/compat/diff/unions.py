@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -12,14 +13,8 @@ from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff import records, scalars
 from acpgen.compat.diff.pairs import DOUBT, EXTENSION, Comparison, FindForm, Step
 from acpgen.compat.diff.scalars import MOST_PAIRS
-from acpgen.compat.diff.shapes import (
-    Alternative,
-    Constants,
-    Objects,
-    find_kind,
-    get_object_type,
-    locate,
-)
+from acpgen.compat.diff.shapes import Alternative, Constants, Objects, find_kind, get_object_type, locate
+from acpgen.compat.findings import Sides
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.input.equality import make_key
 from acpgen.meaning.definition_order import list_references
@@ -36,9 +31,8 @@ def diff_alternatives(
         return
     pairs, removed_alternatives, added_alternatives = matching
     several = several or len(old) > 1 or len(new) > 1
-    for one, other in pairs:
-        step = Step("alternative", old=one, new=other) if several else None
-        _diff_alternative(work, one, other, step)
+    for before, after in pairs:
+        _diff_alternative(work, before, after, Step("alternative", old=before, new=after) if several else None)
     for alternative in removed_alternatives:
         at = locate(alternative) or work.old_at
         work.note(Change("alternative", alternative, None, old_at=at, new_at=work.new_at))
@@ -60,10 +54,9 @@ def _diff_alternative(work: Comparison, old: Alternative, new: Alternative, step
             work.note(*scalars.join_changes(scalars.diff_array_limits(old, new, work.at())))
         case ir.Tuple(), ir.Tuple() if len(old.first) == len(new.first):
             entries = zip((*old.first, old.rest), (*new.first, new.rest), strict=True)
-            for index, (one, other) in enumerate(entries):
-                work.add_child(Step("item", index, old=old, new=new), one, other)
-            limits = [(each.min_items, each.max_items, each.unique) for each in (old, new)]
-            if limits[0] != limits[1]:
+            for index, (old_entry, new_entry) in enumerate(entries):
+                work.add_child(Step("item", index, old=old, new=new), old_entry, new_entry)
+            if (old.min_items, old.max_items, old.unique) != (new.min_items, new.max_items, new.unique):
                 work.note(Change("undecided", detail=DOUBT, **work.at()))
         case _:
             work.note(Change("undecided", detail=DOUBT, **work.at()))
@@ -71,30 +64,21 @@ def _diff_alternative(work: Comparison, old: Alternative, new: Alternative, step
 
 def diff_objects(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
     """Compare the objects of a place: as unions with a tag member, or as records one by one."""
-    tagged = [each for each in (*old, *new) if isinstance(each, ir.TaggedUnion)]
-    if not tagged:
-        tag = tag_of(work, old, new)
-        if tag is None:
-            diff_alternatives(work, old, new)
-        else:
-            _diff_untagged(work, split(work.before, old, tag), split(work.after, new, tag))
+    tags = [each.tag for each in (*old, *new) if isinstance(each, ir.TaggedUnion)]
+    tag = tags[0] if tags else tag_of(work, old, new)
+    if tag is None:
+        diff_alternatives(work, old, new)
         return
-    one = as_union(work.before, old, tagged[0].tag)
-    other = as_union(work.after, new, tagged[0].tag)
-    if one is not None and other is not None:
-        diff_unions(work, one, other)
-    elif len(old) == len(new) == 1 and isinstance(old[0], ir.TaggedUnion) and isinstance(new[0], ir.TaggedUnion):
-        work.note(Change("tag", old[0], new[0], old_at=old[0].at, new_at=new[0].at))
-    else:
-        _diff_untagged(work, split(work.before, old, tagged[0].tag), split(work.after, new, tagged[0].tag))
-
-
-def _diff_untagged(
-    work: Comparison, old: tuple[ir.TaggedUnion, tuple[Objects, ...]], new: tuple[ir.TaggedUnion, tuple[Objects, ...]]
-) -> None:
-    """Compare variants with variants, and alternatives without a distinguishing tag with each other."""
-    diff_variants(work, old[0], new[0])
-    diff_alternatives(work, old[1], new[1], several=True)
+    old_union, new_union = (as_union(work.before, old, tag), as_union(work.after, new, tag)) if tags else (None, None)
+    match old, new:
+        case _ if old_union is not None and new_union is not None:
+            diff_unions(work, old_union, new_union)
+        case (ir.TaggedUnion() as before,), (ir.TaggedUnion() as after,):
+            work.note(Change("tag", before, after, old_at=before.at, new_at=after.at))
+        case _:
+            (old_union, old_rest), (new_union, new_rest) = split(work.before, old, tag), split(work.after, new, tag)
+            diff_variants(work, old_union, new_union)
+            diff_alternatives(work, old_rest, new_rest, several=True)
 
 
 # --- tagged unions ---
@@ -104,12 +88,10 @@ def tag_of(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternativ
     """The member whose constants distinguish most of these records, at least two on one side; `None` if there is no such member."""
     counts: dict[str, int] = {}
     for alternatives, side in ((old, work.before), (new, work.after)):
-        field_lists = (
-            [each.fields for each in alternatives if isinstance(each, Objects)] if len(alternatives) > 1 else []
-        )
-        required = [each for fields in field_lists for each in fields if each.required]
-        marks = Counter(each.name for each in required if _is_marked(each, side))
-        for name in (name for name in dict.fromkeys(each.name for each in required) if marks[name] > 1):
+        records = [each for each in alternatives if isinstance(each, Objects)] if len(alternatives) > 1 else []
+        required = [field for record in records for field in record.fields if field.required]
+        marks = Counter(field.name for field in required if _is_marked(field, side))
+        for name in (name for name in dict.fromkeys(field.name for field in required) if marks[name] > 1):
             union, _ = split(side, alternatives, name)
             counts[name] = max(counts.get(name, 0), len({variant.type for variant in union.variants}))
     return max((name for name in counts if counts[name] > 1), key=lambda name: counts[name], default=None)
@@ -129,9 +111,9 @@ def diff_unions(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> N
     if old.default is not None and new.default is not None:
         work.add_child(Step("untagged"), ir.Ref(old.default), ir.Ref(new.default), new.tag)
     elif old.default is not None or new.default is not None:
-        work.note(Change("untagged", old.default, new.default, (old, new), **at))
+        work.note(Change("untagged", old.default, new.default, Sides(old, new), **at))
     if old.openness != new.openness:
-        work.note(Change("unknown", old.openness, new.openness, (old, new), **at))
+        work.note(Change("unknown", old.openness, new.openness, Sides(old, new), **at))
     elif old.openness == "open" and old.fallback is not None and new.fallback is not None:
         work.add_child(Step("variant", EXTENSION), ir.Ref(old.fallback), ir.Ref(new.fallback), new.tag)
 
@@ -142,25 +124,25 @@ def diff_variants(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) ->
     before = {make_key(v.tag): v for v in old.variants if work.before.keeps(v.unstable)}
     after = {make_key(v.tag): v for v in new.variants if work.after.keeps(v.unstable)}
     foreseen = replace(old, openness="open") if old.openness == "closed" and _foresees(work, old) else old
-    for one, other, likely in work.pair_members(before, after, (old.tag, new.tag)):
-        if one is None or other is None:
-            places: ChangePlaces = {
-                "old_at": (_locate_variant(one, old, work.before.definitions) if one else "") or at["old_at"],
-                "new_at": (_locate_variant(other, new, work.after.definitions) if other else "") or at["new_at"],
-            }
-            within = (foreseen if one is None else old), new
-            work.note(Change("variant", one, other, within, likely=likely, **places))
+    for old_variant, new_variant, likely in work.pair_members(before, after, (old.tag, new.tag)):
+        if old_variant is None or new_variant is None:
+            old_at = _locate_variant(old_variant, old, work.before.definitions) if old_variant else ""
+            new_at = _locate_variant(new_variant, new, work.after.definitions) if new_variant else ""
+            places = ChangePlaces(old_at=old_at or at["old_at"], new_at=new_at or at["new_at"])
+            within = Sides(foreseen if old_variant is None else old, new)
+            work.note(Change("variant", old_variant, new_variant, within, likely=likely, **places))
             continue
-        is_renamed = make_key(one.tag) != make_key(other.tag)
+        at_variant = ChangePlaces(old_at=old_variant.at, new_at=new_variant.at)
+        is_renamed = make_key(old_variant.tag) != make_key(new_variant.tag)
         if is_renamed:
-            work.note(Change("variant", one, other, (old, new), old_at=one.at, new_at=other.at))
-        was = one.tag if is_renamed else None
-        step = Step("variant", other.tag, was=was, tag=new.tag, old_at=one.at, new_at=other.at)
-        old_type = find_type(one.type, old.tag, one.tag, work.before.definitions)
-        new_type = find_type(other.type, new.tag, other.tag, work.after.definitions)
+            work.note(Change("variant", old_variant, new_variant, Sides(old, new), **at_variant))
+        tag, was = new_variant.tag, old_variant.tag if is_renamed else None
+        old_type = find_type(old_variant.type, old.tag, old_variant.tag, work.before.definitions)
+        new_type = find_type(new_variant.type, new.tag, tag, work.after.definitions)
+        step = Step("variant", tag, was=was, tag=new.tag, **at_variant)
         work.add_child(step, ir.Ref(old_type), ir.Ref(new_type), new.tag)
-        work.note_gate(f"variant {other.tag!r}", f"({other.tag})", one.capability, other.capability, one.at, other.at)
-        work.note_description(f"{other.tag!r}", one.doc, other.doc, one.at, other.at)
+        work.note_gate(f"variant {tag!r}", f"({tag})", old_variant.capability, new_variant.capability, **at_variant)
+        work.note_description(f"{tag!r}", old_variant.doc, new_variant.doc, **at_variant)
 
 
 def _locate_variant(variant: ir.Variant, union: ir.TaggedUnion, definitions: Mapping[str, ir.Definition]) -> str:
@@ -174,11 +156,10 @@ def _locate_variant(variant: ir.Variant, union: ir.TaggedUnion, definitions: Map
 def _foresees(work: Comparison, union: ir.TaggedUnion) -> bool:
     """Whether the branch of the old side that may lack the tag has known values for it and accepts unknown ones."""
     default = work.before.get_shape(ir.Ref(union.default)).of("object") if union.default else ()
-    fields = [
-        field for each in default if isinstance(each, Objects) for field in each.fields if field.name == union.tag
-    ]
-    shapes = [work.before.get_shape(field.type) for field in fields]
-    return any(isinstance(each, Constants) and each.openness != "closed" for one in shapes for each in one.alternatives)
+    fields = (field for each in default if isinstance(each, Objects) for field in each.fields)
+    shapes = (work.before.get_shape(field.type) for field in fields if field.name == union.tag)
+    alternatives = (each for shape in shapes for each in shape.alternatives)
+    return any(isinstance(each, Constants) and each.openness != "closed" for each in alternatives)
 
 
 def split(
@@ -216,7 +197,7 @@ def split(
         else:  # the constant does not tell it from another one
             names.extend(variant.type for variant in group)
     shapes = [side.get_shape(ir.Ref(name)) for name in dict.fromkeys(names) if name is not None]
-    rest.extend(one for shape in shapes for one in shape.of("object") if isinstance(one, Objects))
+    rest.extend(each for shape in shapes for each in shape.of("object") if isinstance(each, Objects))
     union = ir.TaggedUnion(
         name="",
         tag=tag,
@@ -294,9 +275,9 @@ def match_alternatives(work: Comparison, old: Sequence[Alternative], new: Sequen
         return [(old[0], new[0])], [], []
     named = {each.name: j for j, each in enumerate(new) if isinstance(each, Objects | ir.TaggedUnion) and each.name}
     matches = _match_equal(work, old, new)
-    for i, each in enumerate(old):
-        j = named.get(each.name or "") if isinstance(each, Objects | ir.TaggedUnion) else None
-        if j is not None and type(each) is type(new[j]) and i not in matches and j not in matches.values():
+    for i, alternative in enumerate(old):
+        j = named.get(alternative.name or "") if isinstance(alternative, Objects | ir.TaggedUnion) else None
+        if j is not None and type(alternative) is type(new[j]) and i not in matches and j not in matches.values():
             matches[i] = j
     old_rest = [i for i in range(len(old)) if i not in matches]
     new_rest = set(range(len(new))).difference(matches.values())
@@ -319,11 +300,11 @@ def _match_equal(work: Comparison, old: Sequence[Alternative], new: Sequence[Alt
         """Match what is left by what is found of its type."""
         forms: dict[object, list[int]] = {}
         matched = {*matches.values()}
-        for j, each in enumerate(new):
-            if j not in matched and (form := find(_get_type(each), "new")) is not None:
+        for j, alternative in enumerate(new):
+            if j not in matched and (form := find(_get_type(alternative), "new")) is not None:
                 forms.setdefault(form, []).append(j)
-        for i, each in enumerate(old):
-            if forms and i not in matches and (candidates := forms.get(find(_get_type(each), "old"))):
+        for i, alternative in enumerate(old):
+            if forms and i not in matches and (candidates := forms.get(find(_get_type(alternative), "old"))):
                 matches[i] = candidates.pop(0)
 
     match(lambda type_, _: type_ if work.rewritten.isdisjoint(list_references(type_)) else None)
@@ -345,24 +326,29 @@ def _measure_likeness(work: Comparison, old: Alternative, new: Alternative) -> f
     if isinstance(old, ir.Array) and isinstance(new, ir.Array):
         if old.items == new.items:
             return 3
-        shapes = work.before.get_shape(old.items), work.after.get_shape(new.items)
-        firsts = [shape.alternatives[0] if len(shape.alternatives) == 1 else None for shape in shapes]
-        if firsts[0] is not None and firsts[1] is not None and find_kind(firsts[0]) == find_kind(firsts[1]):
-            return _measure_likeness(work, firsts[0], firsts[1]) or (0.1 if find_kind(firsts[0]) != "object" else 0)
-        return 0.05 if shapes[0].anything == shapes[1].anything and not any(firsts) else 0
+        before, after = work.before.get_shape(old.items), work.after.get_shape(new.items)
+        old_item, new_item = (
+            shape.alternatives[0] if len(shape.alternatives) == 1 else None for shape in (before, after)
+        )
+        if old_item is not None and new_item is not None and find_kind(old_item) == find_kind(new_item):
+            return _measure_likeness(work, old_item, new_item) or (0.1 if find_kind(old_item) != "object" else 0)
+        return 0.05 if before.anything == after.anything and not old_item and not new_item else 0
     if isinstance(old, Objects) and isinstance(new, Objects):
         if old.name is not None and new.name is not None:
             if old.name == new.name:
                 return 3
             if old.name in work.after.list_former_names(new.name):
                 return 2.5
-        names = {f.name for f in old.fields}, {f.name for f in new.fields}
-        must = {f.name for f in old.fields if f.required}, {f.name for f in new.fields if f.required}
-        if not names[0] and not names[1]:
+        if not old.fields and not new.fields:
             return 2 if old.extra == new.extra else 0.2
-        alike = len(names[0] & names[1]) / len(names[0] | names[1])
-        essential = len(must[0] & must[1]) / len(must[0] | must[1]) if must[0] | must[1] else alike
+        alike = _measure_overlap({f.name for f in old.fields}, {f.name for f in new.fields})
+        required = {f.name for f in old.fields if f.required}, {f.name for f in new.fields if f.required}
+        essential = _measure_overlap(*required) if any(required) else alike
         return alike + essential if essential else 0
     if isinstance(old, ir.Tuple) and isinstance(new, ir.Tuple):
         return 3 if old == new else 1 if len(old.first) == len(new.first) else 0.05
     return 0
+
+
+def _measure_overlap(old: AbstractSet[str], new: AbstractSet[str]) -> float:
+    return len(old & new) / len(old | new)

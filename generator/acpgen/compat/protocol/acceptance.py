@@ -5,13 +5,13 @@ place.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import ir
 from acpgen.compat.diff.pairs import Pair
-from acpgen.compat.findings import REVISIONS, Answer, Revision, get_opposite
+from acpgen.compat.findings import REVISIONS, Answer, Revision, Sides, get_opposite
 from acpgen.compat.protocol.revision import FRAME, SchemaRevision
 from acpgen.compat.protocol.sender_schemas import DECLARED, SENT, write_schema
 from acpgen.input.walk import find_reachable, is_object, list_references, walk_schemas
@@ -32,7 +32,7 @@ class Acceptance:
         old: SchemaRevision,
         new: SchemaRevision,
         allowance: Allowance,
-        contents: Sequence[Collection[str]],
+        contents: Sides[frozenset[str]],
         *,
         formats: bool = False,
     ) -> None:
@@ -40,7 +40,7 @@ class Acceptance:
         may be anything in a frame.
         """
         self._contents = contents
-        self._sides = old, new
+        self._sides = Sides(old, new)
         self._formats = formats
         self._allowance = allowance
         self._steps = max(STEPS, allowance.left // 100)
@@ -63,14 +63,13 @@ class Acceptance:
         """
         key = (pair.old, pair.new, sender, declared)
         if key not in self._relations:
-            wider = (
-                self.find_relation(pair, sender, declared=False) if declared and sender not in self._refused else None
-            )
-            if wider is None or wider.verdict.value != "yes":
+            is_likely = declared and sender not in self._refused
+            relation = self.find_relation(pair, sender, declared=False) if is_likely else None
+            if relation is None or relation.verdict.value != "yes":
                 sent_schema = self._write_question(pair.on(sender), SENT if declared else "")
-                wider = self.include(sent_schema, self._write_question(pair.on(get_opposite(sender))), sender)
-            self._relations[key] = wider
-            if not declared and wider.verdict.value == "no":
+                relation = self.include(sent_schema, self._write_question(pair.on(get_opposite(sender))), sender)
+            self._relations[key] = relation
+            if not declared and relation.verdict.value == "no":
                 self._refused.add(sender)
         return self._relations[key]
 
@@ -96,8 +95,8 @@ class Acceptance:
 
         Only values that the sender's side of the pair accepts count; with `names`, only objects with no other members than these.
         """
-        alone: list[Schema] = [] if names is None else [{"propertyNames": {"enum": sorted(names)}}]
-        sent_schema: Schema = {"allOf": [write_schema(alternative, DECLARED), write_schema(pair.on(sender)), *alone]}
+        limits: list[Schema] = [] if names is None else [{"propertyNames": {"enum": sorted(names)}}]
+        sent_schema: Schema = {"allOf": [write_schema(alternative, DECLARED), write_schema(pair.on(sender)), *limits]}
         return self.include(sent_schema, {"allOf": [write_schema(pair.on(get_opposite(sender)), DECLARED)]}, sender)
 
     def never_accepts(self, pair: Pair, side: Revision, name: str, *, declared: bool = False) -> bool:
@@ -130,14 +129,14 @@ class Acceptance:
 
         The old revision caches the answers, for later comparisons with another new revision that has the same definitions.
         """
-        own, other = self._sides if sender == "old" else self._sides[::-1]
-        schemas: list[tuple[Any, SchemaRevision]] = [(sent_schema, own), (accepted_schema, other)]
+        sent_by, received_by = self._sides.on(sender), self._sides.on(get_opposite(sender))
+        schemas: list[tuple[Any, SchemaRevision]] = [(sent_schema, sent_by), (accepted_schema, received_by)]
         if culprit is not None:
-            schemas += [(each, own) for each in (*culprit.at, culprit.accepted) if is_object(each)]
-            schemas.append((culprit.refused, other))
+            schemas += [(each, sent_by) for each in (*culprit.at, culprit.accepted) if is_object(each)]
+            schemas.append((culprit.refused, received_by))
         digests = [side.compute_digest(name) for schema, side in schemas for name in _list_references(schema)]
         question = repr((sent_schema, accepted_schema, sender, self._formats, self._steps, culprit, digests))
-        cached_answers: dict[str, tuple[Relation, int]] = self._sides[0].answers
+        cached_answers: dict[str, tuple[Relation, int]] = self._sides.old.answers
         if question in cached_answers:
             relation, steps = cached_answers[question]
             self._allowance.spend(steps)
@@ -161,16 +160,15 @@ class Acceptance:
         names = [name for schema in schemas for name in list_references(schema)]
         suffix = next((each for each in (DECLARED, FRAME) if any(name.endswith(each) for name in names)), "")
         if suffix not in self._comparers:
-            more: list[Mapping[str, Schema]] = [{}, {}]
-            if suffix == DECLARED:
-                more = [side.declared_schemas for side in self._sides]
-            elif suffix == FRAME:
-                sides = zip(self._sides, self._contents, self._sides[::-1], strict=True)
-                more = [side.write_frame_schemas(own, other) for side, own, other in sides]
-            documents: list[Any] = [
-                {**side.bundle.schema, "$defs": {**side.prover_schemas, **others}}
-                for side, others in zip(self._sides, more, strict=True)
-            ]
+            documents: list[Any] = []
+            for revision in REVISIONS:
+                side, opposite = self._sides.on(revision), self._sides.on(get_opposite(revision))
+                schemas_by_name = dict(side.prover_schemas)
+                if suffix == DECLARED:
+                    schemas_by_name |= side.declared_schemas
+                elif suffix == FRAME:
+                    schemas_by_name |= side.write_frame_schemas(self._contents.on(revision), opposite)
+                documents.append({**side.bundle.schema, "$defs": schemas_by_name})
             asserted = tuple(FORMATS) if self._formats else ()
             self._comparers[suffix] = Comparer(
                 *documents, steps=self._steps, allowance=self._allowance, formats=asserted
@@ -199,8 +197,8 @@ def count_unknown_formats(schemas: Iterable[object]) -> Counter[str]:
 
     counts: Counter[str] = Counter()
     for schema in schemas:
-        for _, one in walk_schemas(schema):
-            name = one.get("format")
+        for _, node in walk_schemas(schema):
+            name = node.get("format")
             if isinstance(name, str) and name not in FORMATS:
                 counts[name] += 1
     return counts

@@ -62,8 +62,8 @@ def _list_offers(definition: ir.Definition, renames: Mapping[str, str]) -> Itera
         case ir.TaggedUnion(tag=tag, variants=variants):
             yield tag
             yield from ((each.tag, renames.get(each.type, each.type)) for each in variants)
-            others = ("default", definition.default), ("fallback", definition.fallback)
-            yield from ((word, renames.get(name, name)) for word, name in others if name is not None)
+            branches = ("default", definition.default), ("fallback", definition.fallback)
+            yield from ((word, renames.get(name, name)) for word, name in branches if name is not None)
         case ir.Enum(values=values, openness=openness):
             yield _describe_type(definition.base, renames)
             yield from (("value", each.value) for each in values)

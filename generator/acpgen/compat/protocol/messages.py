@@ -74,13 +74,12 @@ def write_message_schema(revised: SchemaRevision, route: Route) -> Schema:
     if route.part == "document":
         return inner if isinstance(inner, dict) else {}
     member = "result" if route.part == "id" else route.part
-    one: Schema = envelopes.make_frame(
-        revised.protocol.envelope, route.method, member, True if route.part == "id" else inner
-    )
+    content = True if route.part == "id" else inner
+    message: Schema = envelopes.make_frame(revised.protocol.envelope, route.method, member, content)
     if route.part == "id":
-        one["properties"]["id"] = inner
-    batch: list[Schema] = [{"type": "array", "minItems": 1, "items": one}] if revised.protocol.batch else []
-    return {"anyOf": [one, *batch]}
+        message["properties"]["id"] = inner
+    batch: list[Schema] = [{"type": "array", "minItems": 1, "items": message}] if revised.protocol.batch else []
+    return {"anyOf": [message, *batch]}
 
 
 Routes: TypeAlias = "dict[Revision, Route]"

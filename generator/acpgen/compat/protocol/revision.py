@@ -241,10 +241,10 @@ class SchemaRevision:
         schemas = {name: _without_annotations(node) for name, node in self.demands.items()}
         return {**schemas, **write_sender_definitions(self.stable_definitions, self.stable_schemas, SENT)}
 
-    def write_frame_schemas(self, contents: Collection[str], other: SchemaRevision) -> Mapping[str, Schema]:
+    def write_frame_schemas(self, contents: Collection[str], opposite: SchemaRevision) -> Mapping[str, Schema]:
         """The definitions as frames, for messages of another revision; see `write_frame`. What only one has takes any content."""
         return {
-            f"{name}{FRAME}": self.write_frame(_without_annotations(each), contents, other.demands.get(name, each))
+            f"{name}{FRAME}": self.write_frame(_without_annotations(each), contents, opposite.demands.get(name, each))
             for name, each in self.demands.items()
         }
 
@@ -256,7 +256,9 @@ class SchemaRevision:
         """
         shared = {*list_references(schema)}.intersection(list_references(sent_schema))
         types = {name: list_type_names(self.demands.get(name, {})) for name in (*contents, *shared)}
-        places: dict[str, Schema] = {name: {} if "null" in own or not own else NOT_NULL for name, own in types.items()}
+        places: dict[str, Schema] = {
+            name: {} if "null" in kinds or not kinds else NOT_NULL for name, kinds in types.items()
+        }
         frame: Schema = _write_frame(schema, contents, places)
         return frame
 
@@ -323,7 +325,7 @@ class SchemaRevision:
         return texts
 
     @cached_property
-    def own(self) -> frozenset[str]:
+    def stable_names(self) -> frozenset[str]:
         """The definitions that take part in the comparison and are inside nothing that does not, envelopes excluded."""
         names = (name for name, each in self.definitions.items() if self.keeps(each.unstable))
         places = {name: f"{self.bundle.origins.get(name, '')}/" for name in names if name in self.bundle.definitions}
@@ -426,13 +428,16 @@ class SchemaRevision:
     def _read_places(self) -> Mapping[str, AbstractSet[str]]:
         """The places at which the IR of a definition represents each keyword."""
         origins, definitions = self.bundle.origins, self.definitions.items()
-        records = [(name, each.fields) for name, each in definitions if isinstance(each, ir.Record)]
+        fields_by_record = [(name, each.fields) for name, each in definitions if isinstance(each, ir.Record)]
         unions = [each for _, each in definitions if isinstance(each, ir.TaggedUnion)]
         enums = [each for _, each in definitions if isinstance(each, ir.Enum)]
         # A body's field may be read in the variant that it is a part of.
-        properties = ((name, write_plain_pointer("properties", each.name)) for name, own in records for each in own)
-        fields = {each.at for _, own in records for each in own}
-        fields |= {origins[name] + property_ for name, property_ in properties if name in origins}
+        fields = {field.at for _, of_record in fields_by_record for field in of_record}
+        fields |= {
+            f"{origins[name]}{write_plain_pointer('properties', field.name)}"
+            for name, of_record in fields_by_record
+            for field in (of_record if name in origins else ())
+        }
         choices = {each.at for union in unions for each in union.variants}
         choices |= {each.at for enum in enums for each in enum.values}
         named = {name for union in unions for each in union.variants for name in (each.type, each.body)}
@@ -474,17 +479,17 @@ class SchemaRevision:
     @cached_property
     def compute_digest(self) -> Callable[[str], str]:
         """The hash of a definition with everything that it refers to, by its name."""
-        own = {name: hashlib.sha256(f"{name} {text}".encode()).hexdigest() for name, text in self.texts.items()}
+        hashes = {name: hashlib.sha256(f"{name} {text}".encode()).hexdigest() for name, text in self.texts.items()}
 
         @cache
         def compute_digest(name: str) -> str:
             names = sorted({name, *self._list_referred({"$ref": write_reference(name)})})
-            return hashlib.sha256("".join(own.get(each, each) for each in names).encode()).hexdigest()
+            return hashlib.sha256("".join(hashes.get(each, each) for each in names).encode()).hexdigest()
 
         return compute_digest
 
     def _list_referred(self, node: Any) -> set[str]:
-        """The definitions that are find_reachable from a part of the bundle."""
+        """The definitions that are reachable from a part of the bundle."""
         definitions = self.bundle.definitions
 
         def lead_on(part: Any) -> Iterator[str]:

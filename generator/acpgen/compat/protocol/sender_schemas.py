@@ -183,14 +183,14 @@ def _make_elsewhere_test(record: ir.Record, definitions: Mapping[str, Schema]) -
             continue
         start = {key: holder[key] for key in _TOGETHER.get(keyword, (keyword,)) if key in holder}
         for schema, _, _ in _in_place(start, definitions):
-            own, is_start = schema.get("properties", {}), schema is start
-            names.update(() if is_start else own)
+            properties, is_start = schema.get("properties", {}), schema is start
+            names.update(() if is_start else properties)
             patterns += schema.get("patternProperties", {})
             if any(is_object(schema.get(key)) for key in ("additionalProperties", "unevaluatedProperties")):
-                rest.append(frozenset(holder.get("properties", {}) if is_start else own))
+                rest.append(frozenset(holder.get("properties", {}) if is_start else properties))
 
     def is_judged(name: str) -> bool:
-        by_name = name in names or any(name not in properties for properties in rest)
+        by_name = name in names or any(name not in declared_names for declared_names in rest)
         return by_name or any(matches(each, name) is not False for each in patterns)
 
     return is_judged
@@ -262,13 +262,10 @@ def _in_place(
                 )
             else:
                 pending.append((inner, f"{at}{write_plain_pointer(key)}", under))
-        fresh = (
-            set(list_references({"$ref": schema["$ref"]})) - visited
-            if isinstance(schema.get("$ref"), str)
-            else set[str]()
-        )
+        reference = {"$ref": schema["$ref"]} if isinstance(schema.get("$ref"), str) else {}
+        fresh = set(list_references(reference)) - visited
         visited |= fresh
-        pending += ((schemas.get(other), places.get(other, ""), by) for other in sorted(fresh))
+        pending += ((schemas.get(target), places.get(target, ""), by) for target in sorted(fresh))
 
 
 def _list_names(name: str, schemas: Mapping[str, Schema]) -> tuple[dict[str, None], dict[str, None]]:

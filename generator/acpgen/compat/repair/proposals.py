@@ -18,7 +18,7 @@ from acpgen.pointers import split_place, write_plain_pointer
 if TYPE_CHECKING:
     from acpgen.compat.findings import Finding
     from acpgen.compat.protocol.revision import SchemaRevision
-    from acpgen.compat.repair.sides import Sides
+    from acpgen.compat.repair.schema_files import SchemaPair
 
 _BRANCHES: Final = ("anyOf", "oneOf")
 _HOLDERS: Final = ("properties", "enum", *_BRANCHES, *DEFINITIONS)
@@ -59,7 +59,7 @@ class Proposals:
     """The proposals for one finding; `meaning` returns the lowered new side, computed on demand."""
 
     finding: Finding
-    sides: Sides
+    sides: SchemaPair
     meaning: Callable[[], SchemaRevision | None]
 
     def __iter__(self) -> Iterator[Proposal]:

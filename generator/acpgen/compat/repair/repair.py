@@ -22,7 +22,7 @@ from acpgen.compat.faults import NOT_REPAIRABLE
 from acpgen.compat.findings import FilePatch, Finding, Fix, Repair, Report, SourcePosition, Suggestion
 from acpgen.compat.repair.proposals import EFFORTS, Effort, Proposal, Proposals, describe
 from acpgen.compat.repair.reversals import Edits, combine
-from acpgen.compat.repair.sides import Sides
+from acpgen.compat.repair.schema_files import SchemaPair
 from acpgen.errors import Fault, Faults
 from acpgen.input.load import Document, check, parse_json, read_bytes
 from acpgen.input.text_edits import apply_edits, diff_lines, patch
@@ -122,7 +122,7 @@ def repair(
         except Faults:
             return None
 
-    search = _Search(report, Sides(old, new), read_meaning, compare, budget)
+    search = _Search(report, SchemaPair(old, new), read_meaning, compare, budget)
     findings = search.run()
     edits = search.combine_edits(search.accepted) or {}
     if search.outcome is None or not edits:
@@ -141,7 +141,7 @@ class _Search:
     def __init__(
         self,
         report: Report,
-        sides: Sides,
+        sides: SchemaPair,
         meaning: Callable[[], SchemaRevision | None],
         compare: Callable[[Input], Report],
         budget: int | None,

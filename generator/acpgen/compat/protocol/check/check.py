@@ -44,8 +44,8 @@ def _check_changes(context: Context) -> Iterator[Reach]:
     """Yield the findings of all changes."""
     pairs, walk = context.pairs, context.walk
     elsewhere = frozenset(pair for pair in context.held if walk.is_declared(pair)) | {each.pair for each in pairs}
-    for each in pairs:
-        walk.visit(each.pair)
+    for messages in pairs:
+        walk.visit(messages.pair)
     yield from of_methods(context)
     yield from outside_messages.without_counterpart(context)
     yield from frames.of_differences(context)
@@ -55,8 +55,8 @@ def _check_changes(context: Context) -> Iterator[Reach]:
         for name in list_shared_kinds(context.old, context.new, root)
     )
     content = Content(context)
-    for each in pairs:
-        yield from content.compare(each, elsewhere if each.alone else root_kinds)
+    for messages in pairs:
+        yield from content.compare(messages, elsewhere if messages.alone else root_kinds)
     yield from content.find_unexplained_refusals()
     files = of_files(context.old, context.new)
     for change in walk.list_documentation_changes():

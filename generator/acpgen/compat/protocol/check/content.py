@@ -20,7 +20,7 @@ from acpgen.compat.changes import (
 )
 from acpgen.compat.diff.pairs import Declaration, Pair, PlacedChange, Step
 from acpgen.compat.diff.shapes import Objects
-from acpgen.compat.findings import REVISIONS, Reach, Revision, get_opposite
+from acpgen.compat.findings import REVISIONS, Reach, Revision, Sides, get_opposite
 from acpgen.compat.protocol.check.context import Context, describe_break
 from acpgen.compat.protocol.check.counterparts import (
     DIRECTIONS,
@@ -33,11 +33,11 @@ from acpgen.compat.protocol.check.counterparts import (
     write_path,
 )
 from acpgen.compat.protocol.check.reception import Receiver, of_anything
-from acpgen.compat.protocol.culprits import write_inside, write_remainder
+from acpgen.compat.protocol.culprits import write_inside
 from acpgen.compat.protocol.messages import Path, find_envelope_path
 from acpgen.compat.protocol.revision import list_fields, scan_references, with_names
 from acpgen.compat.protocol.sender_schemas import declares_nothing, write_schema
-from acpgen.compat.rules import judge
+from acpgen.compat.rules import KINDS, judge
 from acpgen.input.walk import Schema, find_reachable
 from acpgen.meaning import sample_texts
 from acpgen.meaning.definition_order import list_references
@@ -66,17 +66,17 @@ class Content:
             if placed.change.kind == "undecided":
                 doubts[placed] = None
                 continue
-            for each in self._check_each_way(placed, messages):
-                yield each
+            for reach in self._check_each_way(placed, messages):
+                yield reach
                 self._answer(placed, self._find_tolerant(placed.change, messages))
-                refused.extend((placed, revision) for revision in self._record_finding(placed, each))
-        referred = {placed: self._find_referred(*placed.change.within) for placed in doubts}
+                refused.extend((placed, revision) for revision in self._record_finding(placed, reach))
+        referred = {placed: self._find_referred(placed.change.within) for placed in doubts}
         # What differs itself explains what only refers to it, and what is inside explains what is around it.
         for placed in sorted(
-            doubts, key=lambda each: (referred[each] is not None, -len(each.steps), not each.change.name)
+            doubts, key=lambda doubt: (referred[doubt] is not None, -len(doubt.steps), not doubt.change.name)
         ):
-            names = referred[placed]
-            if names == []:
+            pair_names = referred[placed]
+            if pair_names == []:
                 continue  # the keywords say the same
             answered: set[Revision]
             if isinstance(placed.change, DemandChange):
@@ -84,26 +84,26 @@ class Content:
                 below = [each for each in refused if each[0].steps[: len(within)] == within]
                 answered = {receiver for _, receiver in below}
             else:
-                for inner, each in self._settle_inside(placed, messages):
-                    yield each
-                    refused.extend((inner, revision) for revision in each.refuses)
+                for inner, reach in self._settle_inside(placed, messages):
+                    yield reach
+                    refused.extend((inner, revision) for revision in reach.refuses)
                 below = [each for each in refused if each[0].steps[: len(placed.steps)] == placed.steps]
                 answered = {receiver for _, receiver in below}
                 # The way to a pair inside may be noted at another place of the message.
                 inside = {*find_reachable(self._list_changed(placed.pair), self._list_changed)} - {placed.pair}
-                answered = answered.union(*(self._answered.get(each, ()) for each in inside))
-            if names is not None and all(each in self._pairs for each in names):
-                pairs = (pair for each in names for pair in self._pairs[each])
+                answered = answered.union(*(self._answered.get(pair, ()) for pair in inside))
+            if pair_names is not None and all(names in self._pairs for names in pair_names):
+                pairs = (pair for names in pair_names for pair in self._pairs[names])
                 answered = answered.union(*map(self._find_explained, pairs))
-            hidden = self._find_hidden_refusals(placed, messages, below) if names is None else ()
-            for each in (*self._settle(placed, messages, answered), *hidden):
-                yield each
-                refused.extend((placed, revision) for revision in self._record_finding(placed, each))
+            hidden = self._find_hidden_refusals(placed, messages, below) if pair_names is None else ()
+            for reach in (*self._settle(placed, messages, answered), *hidden):
+                yield reach
+                refused.extend((placed, revision) for revision in self._record_finding(placed, reach))
 
     @cached_property
-    def _pairs(self) -> Mapping[tuple[str, str], list[Pair]]:
+    def _pairs(self) -> Mapping[Sides[str], list[Pair]]:
         """The pairs of definitions that are compared with each other, by their names."""
-        pairs: dict[tuple[str, str], list[Pair]] = {}
+        pairs: dict[Sides[str], list[Pair]] = {}
         for pair in self.context.walk.nodes:
             if (names := get_names(pair)) is not None and not pair.free:
                 pairs.setdefault(names, []).append(pair)
@@ -112,13 +112,14 @@ class Content:
     @cached_property
     def _counterparts(self) -> Mapping[str, str]:
         """The new names of definitions that are compared, by the old name; a definition that keeps its name is its own."""
-        walk, names = self.context.walk, set(self._pairs)
-        for pair in walk.nodes:
-            old, new = walk.get_shape(pair.old, 0).names, walk.get_shape(pair.new, 1).names
-            names.update(zip(old, new, strict=True) if len(old) == len(new) else ())
-        return dict(sorted(names, key=lambda each: (each[0] == each[1], each)))
+        names: set[Sides[str]] = {*self._pairs}
+        for pair in self.context.walk.nodes:
+            old, new = self.context.old.get_shape(pair.old).names, self.context.new.get_shape(pair.new).names
+            names.update(map(Sides, old, new) if len(old) == len(new) else ())
+        ordered = sorted(names, key=lambda each: (each.old == each.new, each))
+        return dict(ordered)
 
-    def _find_referred(self, old: Sequence[str] | None, new: Sequence[str] | None) -> list[tuple[str, str]] | None:
+    def _find_referred(self, texts: Sides[Sequence[str] | None]) -> list[Sides[str]] | None:
         """The names of definitions that keywords refer to and that differ; `None` if the texts of the keywords differ in more than
         renamed definitions.
         """
@@ -126,18 +127,19 @@ class Content:
         def rename(name: str) -> str:
             return self._counterparts.get(name, name)
 
-        before, after, rewritten = self.context.old, self.context.new, self.context.rewritten
-        if old is None or new is None:
+        old, new, rewritten = self.context.old, self.context.new, self.context.rewritten
+        if texts.old is None or texts.new is None:
             return None
-        if sorted(with_names(text, rename) for text in old) != sorted(with_names(text, str) for text in new):
+        if sorted(with_names(text, rename) for text in texts.old) != sorted(
+            with_names(text, str) for text in texts.new
+        ):
             return None
-        start = {name for text in old for name in scan_references(text)} & rewritten
-        reached = find_reachable(start, lambda name: rewritten.intersection(before.references.get(name, ())))
-        shared = [(name, rename(name)) for name in reached if name in before.texts and rename(name) in after.texts]
+        start = {name for text in texts.old for name in scan_references(text)} & rewritten
+        reached = find_reachable(start, lambda name: rewritten.intersection(old.references.get(name, ())))
+        pairs = (Sides(name, rename(name)) for name in reached)
+        shared = [pair for pair in pairs if pair.old in old.texts and pair.new in new.texts]
         return [
-            (one, other)
-            for one, other in shared
-            if with_names(before.texts[one], rename) != with_names(after.texts[other], str)
+            each for each in shared if with_names(old.texts[each.old], rename) != with_names(new.texts[each.new], str)
         ]
 
     def _find_hidden_refusals(
@@ -161,7 +163,7 @@ class Content:
         if isinstance(placed.change, DemandChange):
             return placed.change.write_demand(get_opposite(sender))
         if placed.change.kind != "undecided":
-            return write_remainder(placed.change, placed.pair, sender)
+            return KINDS[placed.change.kind].write_remainder(placed.change, placed.pair, sender)
         # A reference would lead to the sender's definition.
         return False if placed.pair.is_named else write_schema(placed.pair.on(get_opposite(sender)))
 
@@ -189,11 +191,11 @@ class Content:
             answered: set[Revision] = {*REVISIONS}
             answered -= receivers
             answered |= {receiver for each, receiver in inner if each.steps[: len(placed.steps)] == placed.steps}
-            for each in self._settle(placed, messages, answered):
-                refusing = self._record_finding(placed, each)
+            for reach in self._settle(placed, messages, answered):
+                refusing = self._record_finding(placed, reach)
                 self._answer(root, refusing)
                 inner.extend((placed, receiver) for receiver in refusing)
-                yield placed, each
+                yield placed, reach
 
     def _find_unexplained(self, root: PlacedChange, sender: Revision) -> Iterator[PlacedChange]:
         """Yield doubts about the pairs inside a pair that refuse what a sender has and that no finding explains."""
@@ -201,8 +203,8 @@ class Content:
         pending, visited = [root], {root.pair}
         for around in pending:  # which grows
             for step, pair in context.walk.nodes[around.pair].children:
-                shapes = context.walk.get_shape(pair.old, 0), context.walk.get_shape(pair.new, 1)
-                is_equal = shapes[0] == shapes[1] and context.rewritten.isdisjoint(list_references(pair.old))
+                is_alike = context.old.get_shape(pair.old) == context.new.get_shape(pair.new)
+                is_equal = is_alike and context.rewritten.isdisjoint(list_references(pair.old))
                 if step.kind not in _INNER or step.was is not None or pair.free or pair in visited or is_equal:
                     continue
                 visited.add(pair)
@@ -240,10 +242,10 @@ class Content:
         """
         old, new = self.context.old.stable_schemas, self.context.new.stable_schemas
         if change.what in ("value-added", "variant-added"):
-            return ("old",) if change.within[0].openness == "tolerated" else ()
-        if change.what == "field-added" and _is_empty(change.within[0], old, messages):
+            return ("old",) if change.within.old.openness == "tolerated" else ()
+        if change.what == "field-added" and _is_empty(change.within.old, old, messages):
             return ("new",)
-        if change.what == "field-removed" and _is_empty(change.within[1], new, messages):
+        if change.what == "field-removed" and _is_empty(change.within.new, new, messages):
             return ("old",)
         return ()
 
@@ -276,7 +278,7 @@ class Content:
 
     def _check_each_way(self, placed: PlacedChange, messages: MessagePair) -> Iterator[Reach]:
         """Yield the findings of a change: one, or one for each direction if the change has two and only one of them is refused."""
-        whole, parts = self._reach(placed, messages), placed.change.parts
+        whole, parts = self._reach(placed, messages), placed.change.split()
         reaches = [whole]
         if len(parts) > 1 and not placed.free and (whole is None or len(whole.refuses) < len(parts)):
             reaches = [self._reach(replace(placed, change=part), messages) for part in parts]
@@ -308,7 +310,7 @@ class Content:
             if example is None:
                 return None
             is_alone = example.what != "field-changed"
-            is_mark = messages.advertises and not example.one.name.startswith("_")
+            is_mark = messages.advertises and not example.part.name.startswith("_")
             change = replace(example, harmless=True) if is_alone and (original.free or is_mark) else example
         placed = replace(original, change=change)
         judgement = judge(change)
@@ -343,27 +345,27 @@ class Content:
             reach = replace(reach, doubtful=tuple(dict.fromkeys((*reach.doubtful, *change.doubtful))))
         if reach.sender is None or placed.free:
             return reach
-        sender = get_opposite(reach.sender)  # the change may be refused the other way round, too
+        sender = get_opposite(reach.sender)  # the change may be refused in the opposite direction, too
         culprit = receiver.find_culprit(sender)
         if culprit is None or receiver.find_refusal(culprit, sender)[1] is None:
             return reach
-        others = describe_break(replace(judgement, accepted_by=sender, carried_by=None), messages)
-        breaks = "; ".join(filter(None, dict.fromkeys((reach.breaks, others))))
+        opposite_break = describe_break(replace(judgement, accepted_by=sender, carried_by=None), messages)
+        breaks = "; ".join(filter(None, dict.fromkeys((reach.breaks, opposite_break))))
         return replace(reach, refuses=(*reach.refuses, reach.sender), breaks=breaks)
 
     def _make_example(self, change: FieldChange) -> FieldChange | None:
         """The change with an example of a name that matches its pattern and that the other revision does not declare; `None` if there is
         none.
         """
-        names, patterns = change.others
-        one: Schema = {"pattern": change.pattern} if change.pattern else {"const": change.one.name}
-        ours: Schema = {"type": "string", **one}
-        theirs: Schema = {"anyOf": [{"enum": list(names)}, *({"pattern": each} for each in patterns)]}
-        relation = self.context.acceptance.include(ours, theirs, "old" if change.new is None else "new")
+        names: Schema = {"pattern": change.pattern} if change.pattern else {"const": change.part.name}
+        patterns = ({"pattern": each} for each in change.opposite_patterns)
+        opposite_names: Schema = {"anyOf": [{"enum": list(change.opposite_names)}, *patterns]}
+        sender: Revision = "old" if change.new is None else "new"
+        relation = self.context.acceptance.include({"type": "string", **names}, opposite_names, sender)
         if relation.verdict.value == "yes":
             return None
-        name = relation.witness.value if relation.witness is not None else change.one.name
-        example = replace(change.one, name=str(name))
+        name = relation.witness.value if relation.witness is not None else change.part.name
+        example = replace(change.part, name=str(name))
         return replace(change, old=example) if change.new is None else replace(change, new=example)
 
     def _with_refused_texts(self, change: FormatChange) -> FormatChange:
@@ -376,10 +378,11 @@ class Content:
             return replace(change, doubtful=("new", "old"), detail=f"what the format {name!r} refuses is not known")
         refused_texts: list[tuple[Revision, str]] = []
         doubtful: dict[Revision, str] = {}
-        for (sender, receiver), (strings, others) in zip(DIRECTIONS, (change.within, change.within[::-1]), strict=True):
+        for sender, receiver in DIRECTIONS:
+            strings, accepted = change.within.on(sender), change.within.on(receiver)
             likely = [text for each in strings for text in sample_texts.suggest_for_format(each.format)]
             # A receiver that has a single one is asked about its format alone: its limits are reported elsewhere.
-            formats = [replace(ir.String(), format=each.format) for each in others] if len(others) == 1 else others
+            formats = [replace(ir.String(), format=accepted[0].format)] if len(accepted) == 1 else accepted
             accepted_schema: Schema = {"anyOf": [write_schema(each) for each in formats]}
             sent_schema: Schema = {"anyOf": [write_schema(each) for each in strings]}
             relation = self.context.acceptance.include(
@@ -419,32 +422,30 @@ def declare(
     """
     declaration, named = (each or Declaration(placed.pair) for each in (placed.declaration, placed.named))
     at = _locate_declaration(context, placed, declaration)
-    around = tuple(
-        side.bundle.origins.get(name or "", "")
-        for side, name in zip((context.old, context.new), declaration.names, strict=True)
-    )
+    around = context.locate(*(name or "" for name in declaration.names))
     is_placed = bool(placed.change.old_at or placed.change.new_at)
     nearest = next((n for n, step in reversed(list(enumerate(placed.steps, 1))) if step.old_at or step.new_at), 0)
     is_at_declaration = not is_placed and nearest <= declaration.depth
     first, second = (around, at) if is_at_declaration else (at, around)
-    places: ChangePlaces = {"old_at": first[0] or second[0], "new_at": first[1] or second[1]}
+    places = ChangePlaces(old_at=first["old_at"] or second["old_at"], new_at=first["new_at"] or second["new_at"])
     if nearest and placed.steps[nearest - 1].kind == "value":
         nearest -= 1  # what stands there is the record, not its member
     below = write_path(placed.steps[len(placed.steps) if is_placed else max(nearest, declaration.depth) :])
-    sides = (context.old, at[0]), (context.new, at[1])
-    owners = declaration.names if is_at_declaration else tuple("".join(side.find_owner(at)) for side, at in sides)
-    is_inherited = at != (placed.old_at, placed.new_at)
+    owners: Iterable[str | None] = declaration.names
+    if not is_at_declaration:
+        owners = ("".join(context.old.find_owner(at["old_at"])), "".join(context.new.find_owner(at["new_at"])))
+    is_inherited = (at["old_at"], at["new_at"]) != (placed.old_at, placed.new_at)
     declared = [
-        side.find_owner_or_root(at) if is_inherited else side.find_owner(at, declared=True)
-        for side, at in reversed(sides)
-        if at
+        side.find_owner_or_root(place) if is_inherited else side.find_owner(place, declared=True)
+        for side, place in ((context.new, at["new_at"]), (context.old, at["old_at"]))
+        if place
     ]
     is_own = is_at_declaration or not declared or bool({name for name, _ in declared} & {*named.names, ""})
     key = (*owners, extend_location(below, within))
     if messages.new.part == "document" and named.depth == 0 and is_own:
         return places, Cause(place, key, text)
     if is_own and (None not in named.names or not any(rest for _, rest in declared)):
-        label = (named.names[1] or named.names[0] or "") + write_path(placed.steps[named.depth :])
+        label = (named.names.new or named.names.old or "") + write_path(placed.steps[named.depth :])
     else:
         name, rest = max(declared, key=lambda each: len(each[1]))
         label = name + list_fields(rest) + below
@@ -452,17 +453,17 @@ def declare(
     return places, Cause(label if is_whole else extend_location(label, within), key, text)
 
 
-def _locate_declaration(context: Context, placed: PlacedChange, declaration: Declaration) -> tuple[str, str]:
+def _locate_declaration(context: Context, placed: PlacedChange, declaration: Declaration) -> ChangePlaces:
     """The places of a change in both revisions.
 
     If one side declares it in a base that the record refers to, and the other side only has the place of the whole record, the base is
     the place on the other side too.
     """
-    at = [placed.old_at, placed.new_at]
-    sides = context.old, context.new
-    for number, (side, holder) in enumerate(zip(sides, declaration.names, strict=True)):
-        base, _ = sides[1 - number].find_owner_or_root(at[1 - number])
-        is_whole = holder is not None and at[number] == side.bundle.origins.get(holder)
-        if is_whole and base != holder and base in side.bundle.origins and base in find_closure(side, [str(holder)]):
-            at[number] = side.bundle.origins[base]
-    return at[0], at[1]
+    at: dict[Revision, str] = {"old": placed.old_at, "new": placed.new_at}
+    for revision, opposite in DIRECTIONS:
+        origins, holder = context.revisions.on(revision).bundle.origins, declaration.names.on(revision)
+        base, _ = context.revisions.on(opposite).find_owner_or_root(at[opposite])
+        is_whole = holder is not None and at[revision] == origins.get(holder)
+        if is_whole and base != holder and base in find_closure(context.revisions.on(revision), [str(holder)]):
+            at[revision] = origins.get(base, at[revision])
+    return {"old_at": at["old"], "new_at": at["new"]}

@@ -14,7 +14,7 @@ from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff.definitions import Walk
 from acpgen.compat.diff.methods import pair_methods
 from acpgen.compat.diff.pairs import Pair
-from acpgen.compat.findings import BUDGET, NO_ACTION, Effect, Reach, Revision, Witness, get_opposite
+from acpgen.compat.findings import BUDGET, NO_ACTION, Effect, Reach, Revision, Sides, Witness, get_opposite
 from acpgen.compat.protocol.acceptance import Acceptance
 from acpgen.compat.protocol.check.counterparts import (
     DIRECTIONS,
@@ -36,15 +36,9 @@ from acpgen.compat.protocol.check.frames import Frame, find_frames
 from acpgen.compat.protocol.messages import NO_ROUTE, WitnessValidator
 from acpgen.compat.protocol.revision import SchemaRevision, list_fields
 from acpgen.compat.protocol.revision import find_rewritten_definitions as rewritten_names
-from acpgen.compat.rules import EFFECTS, Gate, Judgement, decide_severity, judge
+from acpgen.compat.rule import EFFECTS, Gate, Judgement, decide_severity
+from acpgen.compat.rules import judge
 from schema_inclusion import Allowance
-
-_UNHEARD: Final[Mapping[str, tuple[Revision, ...]]] = {
-    "method-removed": ("new",),
-    "method-renamed": ("old", "new"),
-    "method-kind-changed": ("old", "new"),
-}
-"""Rules about methods that one revision does not have and therefore does not accept, with the revisions that refuse them."""
 
 UNPROVEN: Final = "No message that proves it was found, so the finding is undecided."
 
@@ -56,6 +50,7 @@ class Context:
         self.budget = budget
         self.formats = formats
         self.allowance = Allowance(budget)
+        self.revisions = Sides(old, new)
         self.old = old
         self.new = new
         self.validator = WitnessValidator(old, new, self.allowance, formats=formats)
@@ -96,8 +91,8 @@ class Context:
     @cached_property
     def held(self) -> tuple[Pair, ...]:
         """The pairs that messages contain."""
-        for each in self.routes:
-            self.walk.visit(each.pair)
+        for messages in self.routes:
+            self.walk.visit(messages.pair)
         return tuple(self.walk.nodes)
 
     @cached_property
@@ -112,18 +107,14 @@ class Context:
 
         A definition that the sources do not declare and that is already compared inside another is left out.
         """
-        alone = [replace(make_document_pair(one, other, other), alone=True) for one, other in self.cover.alone]
-        declared = [each for each in alone if self.walk.is_declared(each.pair)]
-        for each in declared:
-            self.walk.visit(each.pair)
-        visited_names = self.walk.list_names(0), self.walk.list_names(1)
-        inside = (each for each in alone if not self.walk.is_declared(each.pair))
-        remaining = (
-            each
-            for each in inside
-            if each.old.content not in visited_names[0] and each.new.content not in visited_names[1]
-        )
-        return [*self.routes, *declared, *remaining]
+        alone = [replace(make_document_pair(old, new, new), alone=True) for old, new in self.cover.alone]
+        pairs = [*self.routes, *(document for document in alone if self.walk.is_declared(document.pair))]
+        for messages in pairs[len(self.routes) :]:
+            self.walk.visit(messages.pair)
+        old_names, new_names = self.walk.list_names("old"), self.walk.list_names("new")
+        inside = (document for document in alone if not self.walk.is_declared(document.pair))
+        pairs += (each for each in inside if each.old.content not in old_names and each.new.content not in new_names)
+        return pairs
 
     def is_changed(self, messages: MessagePair) -> bool:
         """Whether a kind of message has changed, or is written differently although no change explains it."""
@@ -168,15 +159,13 @@ class Context:
         if severity in ("breaking", "risky") and wants and witness is None and not proven:
             doubtful = (get_opposite(judgement.accepted_by),) if judgement.accepted_by is not None else ()
             if self.allowance.is_spent:  # with more steps, a message might show it
-                losing_sides: tuple[Revision, ...] = (
-                    (get_opposite(judgement.carried_by),) if judgement.carried_by else ()
-                )
-                doubtful = tuple(dict.fromkeys((*doubtful, *_UNHEARD.get(judgement.rule, ()), *losing_sides)))
+                losing = () if judgement.carried_by is None else (get_opposite(judgement.carried_by),)
+                doubtful = tuple(dict.fromkeys((*doubtful, *judgement.unaware, *losing)))
             severity, text = "undecided", f"{text} {UNPROVEN}"
         elif witness is not None and witness.refused_by is not None and severity in ("breaking", "risky"):
             refuses = (witness.refused_by,)
         else:
-            refuses = _UNHEARD.get(judgement.rule, ())
+            refuses = judgement.unaware
         is_cut_off = severity == "undecided" and self.allowance.is_spent
         if is_cut_off:
             steps = "1 step" if self.budget == 1 else f"{self.budget} steps"
@@ -209,10 +198,9 @@ class Context:
     def report_editorial(self, change: Change) -> Reach:
         """The finding of a change that concerns only the files."""
         judgement = judge(change)
-        (old, below), (new, rest) = (
-            side.find_owner(at, declared=True) for side, at in ((self.old, change.old_at), (self.new, change.new_at))
-        )
-        label = judgement.within or ((new or old) + list_fields(rest if new else below)).lstrip(".")
+        old, old_rest = self.old.find_owner(change.old_at, declared=True)
+        new, new_rest = self.new.find_owner(change.new_at, declared=True)
+        label = judgement.within or ((new or old) + list_fields(new_rest if new else old_rest)).lstrip(".")
         cause = Cause(label, (old, new, label), judgement.message)
         nobody = MessagePair(NO_ROUTE, NO_ROUTE, "nobody")
         return self.reach(judgement, nobody, change, "", proven=True, cause=cause)

@@ -12,10 +12,10 @@ from acpgen import ir
 from acpgen.compat.diff.methods import pair_methods
 from acpgen.compat.diff.pairs import EXTENSION, Pair, Step
 from acpgen.compat.diff.shapes import Alternative
-from acpgen.compat.findings import Revision
+from acpgen.compat.findings import Revision, Sides
 from acpgen.compat.protocol.messages import Route, Routes
 from acpgen.compat.protocol.revision import SchemaRevision, scan_references, with_names
-from acpgen.compat.rules import Flow
+from acpgen.compat.rule import Flow
 from acpgen.input.numbers import dumps
 from acpgen.input.tagged_unions import find_branches, find_constant, find_lone_reference
 from acpgen.input.walk import (
@@ -73,16 +73,16 @@ class MessagePair:
 
 
 def make_method_pair(
-    old: ir.Method, new: ir.Method, part: Literal["params", "result"], sides: Sequence[str]
+    old: ir.Method, new: ir.Method, part: Literal["params", "result"], roles: Sequence[str]
 ) -> MessagePair:
-    """The params or results of a method of both revisions; `sides` are those of the protocol, and either sends if none handles it."""
-    one, other = (Route(part, each, each.params if part == "params" else each.result) for each in (old, new))
-    others = [side for side in sides if side != new.side]
-    if new.side not in sides or len(others) != 1:
-        return MessagePair(one, other)
+    """The params or results of a method of both revisions; `roles` are those of the protocol, and either sends if none handles it."""
+    before, after = (Route(part, each, each.params if part == "params" else each.result) for each in (old, new))
+    callers = [role for role in roles if role != new.side]
+    if new.side not in roles or len(callers) != 1:
+        return MessagePair(before, after)
     if part == "params":
-        return MessagePair(one, other, "to-handler", others[0], new.side)
-    return MessagePair(one, other, "to-caller", new.side, others[0])
+        return MessagePair(before, after, "to-handler", callers[0], new.side)
+    return MessagePair(before, after, "to-caller", new.side, callers[0])
 
 
 def list_routes(old: SchemaRevision, new: SchemaRevision) -> Iterator[MessagePair]:
@@ -97,8 +97,8 @@ def list_routes(old: SchemaRevision, new: SchemaRevision) -> Iterator[MessagePai
         yield make_document_pair(name, name, label)
     parts: tuple[Literal["error", "id"], ...] = ("error", "id")
     for part in parts:
-        for one, other in _pair_envelope_parts(old, new, part):
-            yield MessagePair(Route(part, None, one), Route(part, None, other))
+        for old_name, new_name in _pair_envelope_parts(old, new, part):
+            yield MessagePair(Route(part, None, old_name), Route(part, None, new_name))
 
 
 def find_shared_roots(old: SchemaRevision, new: SchemaRevision) -> Mapping[str, str]:
@@ -113,12 +113,9 @@ def list_shared_kinds(old: SchemaRevision, new: SchemaRevision, root: str) -> li
     Each is reported separately: where kinds overlap, one may accept what another refuses, which would hide the change. If a tag moves
     between kinds, the root reports it.
     """
-    others = set(list_kinds(new, root))
-    return [
-        name
-        for name in list_kinds(old, root)
-        if name in others and _list_tags(old, root, name) == _list_tags(new, root, name)
-    ]
+    new_kinds = set(list_kinds(new, root))
+    shared = (name for name in list_kinds(old, root) if name in new_kinds)
+    return [name for name in shared if _list_tags(old, root, name) == _list_tags(new, root, name)]
 
 
 def _list_tags(revised: SchemaRevision, root: str, name: str) -> set[object]:
@@ -139,35 +136,35 @@ def make_document_pair(old: str, new: str, label: str) -> MessagePair:
     return MessagePair(Route("document", None, old, label), Route("document", None, new, label))
 
 
-def get_names(pair: Pair) -> tuple[str, str] | None:
+def get_names(pair: Pair) -> Sides[str] | None:
     """The names of a pair of definitions; `None` for other pairs."""
-    return (pair.old.name, pair.new.name) if isinstance(pair.old, ir.Ref) and isinstance(pair.new, ir.Ref) else None
+    old, new = pair.old, pair.new
+    return Sides(old.name, new.name) if isinstance(old, ir.Ref) and isinstance(new, ir.Ref) else None
 
 
 def list_content_definitions(
     old: SchemaRevision, new: SchemaRevision, rewritten: frozenset[str]
-) -> tuple[frozenset[str], frozenset[str]]:
+) -> Sides[frozenset[str]]:
     """The definitions of each revision that frames contain and that are compared separately: params, results, errors, and identifiers
     that differ.
     """
-    pairs = {
+    pairs = [
         *_pair_envelope_parts(old, new, "error"),
         *(pair for pair in _pair_envelope_parts(old, new, "id") if not rewritten.isdisjoint(pair)),
-    }
-    contents: list[frozenset[str]] = []
-    for number, side in enumerate((old, new)):
-        held = {name for each in side.protocol.methods for name in (each.params, each.result) if name is not None}
-        contents.append(frozenset(held | {pair[number] for pair in pairs}))
-    return contents[0], contents[1]
+    ]
+
+    def list_contents(side: SchemaRevision, parts: Iterable[str]) -> frozenset[str]:
+        names = (name for method in side.protocol.methods for name in (method.params, method.result))
+        return frozenset((*(name for name in names if name is not None), *parts))
+
+    return Sides(list_contents(old, (pair.old for pair in pairs)), list_contents(new, (pair.new for pair in pairs)))
 
 
-def _pair_envelope_parts(
-    old: SchemaRevision, new: SchemaRevision, part: Literal["error", "id"]
-) -> list[tuple[str, str]]:
+def _pair_envelope_parts(old: SchemaRevision, new: SchemaRevision, part: Literal["error", "id"]) -> list[Sides[str]]:
     """The definitions of `error` or `id` in envelopes that are compared with each other: of one name, or the first of each revision."""
-    ours, theirs = (list_envelope_parts(side, part) for side in (old, new))
-    shared = [(name, name) for name in ours if name in theirs]
-    return shared or list(zip(ours, theirs, strict=False))[:1]
+    before, after = list_envelope_parts(old, part), list_envelope_parts(new, part)
+    shared = [Sides(name, name) for name in before if name in after]
+    return shared or [Sides(*names) for names in zip(before[:1], after[:1], strict=False)]
 
 
 def list_envelope_parts(revised: SchemaRevision, part: str) -> tuple[str, ...]:
@@ -175,9 +172,9 @@ def list_envelope_parts(revised: SchemaRevision, part: str) -> tuple[str, ...]:
     names: set[str] = set()
     for schema in revised.bundle.definitions.values():
         if schema.get("x-docs-ignore") is True or "jsonrpc" in schema.get("properties", {}):
-            branches = [each for keyword in ("anyOf", "oneOf", "allOf") for each in schema.get(keyword, ())]
-            for each in (schema, *filter(is_object, branches)):
-                name = find_lone_reference(each.get("properties", {}).get(part))
+            branches = [branch for keyword in ("anyOf", "oneOf", "allOf") for branch in schema.get(keyword, ())]
+            for branch in (schema, *filter(is_object, branches)):
+                name = find_lone_reference(branch.get("properties", {}).get(part))
                 if name is not None and name in revised.definitions:
                     names.add(name)
     return tuple(sorted(names))
@@ -194,33 +191,35 @@ class UnreachedDefinitions:
     inside another one are compared with it. `copied` are definitions in one revision only that duplicate a variant in its messages.
     """
 
-    alone: tuple[tuple[str, str], ...]
+    alone: tuple[Sides[str], ...]
     gone: tuple[str, ...]
     added: tuple[str, ...]
     copied: tuple[tuple[Revision, str], ...] = ()
 
 
-def find_unreached(old: SchemaRevision, new: SchemaRevision, paired: Iterable[tuple[str, str]]) -> UnreachedDefinitions:
+def find_unreached(old: SchemaRevision, new: SchemaRevision, paired: Iterable[Sides[str]]) -> UnreachedDefinitions:
     """The definitions that remain to be compared; `paired` are those that messages reach on both sides at once."""
     pairs = list(paired)
-    mine, ours = _find_reached(old, [name for name, _ in pairs])
-    theirs, others = _find_reached(new, [name for _, name in pairs])
+    old_reached, old_copies = _find_reached(old, [pair.old for pair in pairs])
+    new_reached, new_copies = _find_reached(new, [pair.new for pair in pairs])
     renames = _find_renames(old, new)
     copied: list[tuple[Revision, str]] = [
-        *(("old", name) for name in sorted(ours - renames.keys())),
-        *(("new", name) for name in sorted(others - set(renames.values()))),
+        *(("old", name) for name in sorted(old_copies - renames.keys())),
+        *(("new", name) for name in sorted(new_copies - set(renames.values()))),
     ]
-    mine, theirs = mine | ours, theirs | others
-    removed, additions = old.own - mine - renames.keys(), new.own - theirs - set(renames.values())
-    paired_renames = {one: other for one, other in pairs if one not in new.definitions}
-    renames |= _find_equal_definitions(old, new, sorted(removed), sorted(additions), paired_renames)
-    alone = [(one, other) for one, other in renames.items() if one not in mine or other not in theirs]
-    mine |= find_closure(old, [one for one, _ in alone])
-    theirs |= find_closure(new, [other for _, other in alone])
+    old_reached, new_reached = old_reached | old_copies, new_reached | new_copies
+    removed = old.stable_names - old_reached - renames.keys()
+    added = new.stable_names - new_reached - set(renames.values())
+    paired_renames = {pair.old: pair.new for pair in pairs if pair.old not in new.definitions}
+    renames |= _find_equal_definitions(old, new, sorted(removed), sorted(added), paired_renames)
+    pairs = [Sides(*names) for names in renames.items()]
+    alone = [pair for pair in pairs if pair.old not in old_reached or pair.new not in new_reached]
+    old_reached |= find_closure(old, [pair.old for pair in alone])
+    new_reached |= find_closure(new, [pair.new for pair in alone])
     return UnreachedDefinitions(
         alone=tuple(alone),
-        gone=_find_outermost(old, old.own - mine),
-        added=_find_outermost(new, new.own - theirs),
+        gone=_find_outermost(old, old.stable_names - old_reached),
+        added=_find_outermost(new, new.stable_names - new_reached),
         copied=tuple(copied),
     )
 
@@ -230,7 +229,9 @@ def _find_reached(revised: SchemaRevision, routes: Iterable[str]) -> tuple[set[s
     message_definitions = find_closure(revised, {*routes, *list_messages(revised)})
     bodies = {_write_body(revised, name, tagged=True) for name in message_definitions} - {""}
     return message_definitions, {
-        name for name in revised.own - message_definitions if _write_body(revised, name, tagged=False) in bodies
+        name
+        for name in revised.stable_names - message_definitions
+        if _write_body(revised, name, tagged=False) in bodies
     }
 
 
@@ -316,16 +317,17 @@ def _find_renames(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
     A name that no file declares is made of the name of what contains it and a number; it only counts if both are at the same place.
     """
     declared = {*old.declared, *new.declared}
-    pointers = [{name: each.at.partition("#")[2] for name, each in side.definitions.items()} for side in (old, new)]
-    renames = {
-        name: name
-        for name, place in pointers[0].items()
-        if name in old.own & new.own and (name in declared or place == pointers[1][name])
-    }
-    for name in sorted(new.own - old.own):
-        renames.update({was: name for was in new.list_former_names(name) if was in old.own - new.own})
-    for name, new_name in of_both_files(old.root_definitions, new.root_definitions):
-        renames.setdefault(name, new_name)
+
+    def get_pointer(side: SchemaRevision, name: str) -> str:
+        return side.definitions[name].at.partition("#")[2]
+
+    shared = [name for name in old.definitions if name in old.stable_names and name in new.stable_names]
+    renames = {name: name for name in shared if name in declared or get_pointer(old, name) == get_pointer(new, name)}
+    removed = old.stable_names - new.stable_names
+    for name in sorted(new.stable_names - old.stable_names):
+        renames.update({was: name for was in new.list_former_names(name) if was in removed})
+    for old_name, new_name in of_both_files(old.root_definitions, new.root_definitions):
+        renames.setdefault(old_name, new_name)
     return renames
 
 
@@ -344,8 +346,8 @@ def of_files(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
     before, after = old.root_definitions, new.root_definitions
     if len(before) != 1 or len(after) != 1:
         return {}
-    (one,), (other,) = before.values(), after.values()
-    derived_names = {name: name.replace(one, other, 1) for name in old.definitions if one in name}
+    (old_root,), (new_root,) = before.values(), after.values()
+    derived_names = {name: name.replace(old_root, new_root, 1) for name in old.definitions if old_root in name}
     return {was: name for was, name in derived_names.items() if was not in new.definitions and name in new.definitions}
 
 
@@ -376,15 +378,15 @@ def _find_equal_definitions(
     """The definitions that wait until only one candidate with their text is left, by text."""
     pending = list(removed)
     for name in pending:  # which grows
-        own = "" if name in renames else write_text(old, name, ChainMap({name: ""}, renames, dict(other_renames)))
-        candidates = texts.get(own, [])
+        text = "" if name in renames else write_text(old, name, ChainMap({name: ""}, renames, dict(other_renames)))
+        candidates = texts.get(text, [])
         if candidates and (len(candidates) == 1 or not isinstance(old.definitions[name], ir.Alias)):
             renames[name] = candidates.pop(0)
-            pending += (*referring.get(name, ()), *alike.pop(own, ()))
+            pending += (*referring.get(name, ()), *alike.pop(text, ()))
         elif candidates:
-            alike.setdefault(own, []).append(name)
+            alike.setdefault(text, []).append(name)
     declared = {*old.declared, *new.declared}
-    return {one: other for one, other in renames.items() if {one, other} <= declared}
+    return {old_name: new_name for old_name, new_name in renames.items() if {old_name, new_name} <= declared}
 
 
 def _find_outermost(revised: SchemaRevision, names: AbstractSet[str]) -> tuple[str, ...]:
@@ -406,12 +408,12 @@ def find_unread(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
     """The definitions that differ in something that is not read, with the reason."""
     reasons: dict[str, str] = {}
     for name in dict.fromkeys((*old.bundle.definitions, *new.bundle.definitions)):
-        sides = [each.bundle.definitions.get(name, {}) for each in (old, new)]
-        groups = [dumps(without_prose(_extract_group(side)), sort_keys=True) for side in sides]
-        if groups[0] != groups[1]:
+        before, after = (side.bundle.definitions.get(name, {}) for side in (old, new))
+        old_group, new_group = (dumps(without_prose(_extract_group(each)), sort_keys=True) for each in (before, after))
+        if old_group != new_group:
             reasons[name] = "definitions in a group are not read"
         elif old.texts.get(name) != new.texts.get(name) and not all(
-            _is_local(ref) for side in sides for ref in list_refs(side)
+            map(_is_local, (*list_refs(before), *list_refs(after)))
         ):
             reasons[name] = "a reference leads to a place that is not read"
     return reasons

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces, make_unexplained_limit
-from acpgen.compat.findings import REVISIONS, Reach, Revision, get_opposite
+from acpgen.compat.findings import Reach, Revision, Sides, get_opposite
 from acpgen.compat.protocol.check.counterparts import (
     DIRECTIONS,
     Cause,
@@ -50,11 +50,11 @@ class Frame(Struct, frozen=True):
     `messages` says where a finding is, `at` its places.
     """
 
-    schemas: tuple[Schema, Schema]
+    schemas: Sides[Schema]
     messages: MessagePair
     at: ChangePlaces
-    names: tuple[str, str] = ("", "")
-    kinds: tuple[tuple[Kind, Kind], ...] = ()
+    names: Sides[str] = Sides("", "")
+    kinds: tuple[Sides[Kind], ...] = ()
 
     def ask(self, context: Context, sender: Revision, *, declared: bool = True) -> Relation:
         """Whether the messages of one revision fit into the frame of the other.
@@ -62,25 +62,25 @@ class Frame(Struct, frozen=True):
         With `declared`, only members that the schema or the envelope of the protocol mentions are sent, and extensions, in batches too if
         a root mentions arrays.
         """
-        number = REVISIONS.index(sender)
-        sides = context.old, context.new
-        side, own, other = sides[number], self.schemas[number], self.schemas[1 - number]
-        accepted_schema = sides[1 - number].write_frame(other, context.contents[1 - number], own)
-        sent_schemas = [own]
+        receiver = get_opposite(sender)
+        side, frame, accepted = context.revisions.on(sender), self.schemas.on(sender), self.schemas.on(receiver)
+        contents = context.contents.on(receiver)
+        accepted_schema = context.revisions.on(receiver).write_frame(accepted, contents, frame)
+        sent_schemas = [frame]
         if declared:
-            kinds: list[Kind | None] = [pair[number] for pair in self.kinds] or [None]
-            members, patterns = list_member_names(own, side.stable_schemas)
+            kinds: list[Kind | None] = [pair.on(sender) for pair in self.kinds] or [None]
+            members, patterns = list_member_names(frame, side.stable_schemas)
             plain = [_restrict(members.keys(), patterns, side, kind) for kind in kinds]
             is_reported = context.old.protocol.batch != context.new.protocol.batch
-            if not (self.names[number] or is_reported) and declares_batches(own, side.stable_schemas):
+            if not (self.names.on(sender) or is_reported) and declares_batches(frame, side.stable_schemas):
                 plain.append({"type": "array", "items": {"anyOf": [*plain]}})
-            sent_schemas = [{"allOf": [own, each]} for each in plain]
+            sent_schemas = [{"allOf": [frame, each]} for each in plain]
         relations = [context.acceptance.include(each, accepted_schema, sender) for each in sent_schemas]
         return max(relations, key=lambda each: ("yes", "undecided", "no").index(each.verdict.value))
 
     def locate_refusal(self, context: Context, receiver: Revision, message: ir.JSON) -> str:
         """The pointer to the innermost refusal in a message outside of its content."""
-        contents = {_get_content(context.new, kind) for _, kind in self.kinds} or {*envelopes.CONTENTS}
+        contents = {_get_content(context.new, kinds.new) for kinds in self.kinds} or {*envelopes.CONTENTS}
         return context.validator.locate_refusal(
             self.messages.sides, receiver, message, lambda path: contents.isdisjoint(path[:2])
         )
@@ -126,26 +126,31 @@ def find_frames(context: Context) -> Iterator[Frame]:
     """Yield the frames that differ between the revisions: of definitions of whole messages, of envelopes with the same name, of roots."""
     old, new = context.old, context.new
     for before, after in context.methods:
-        one, other = find_message(old, before), find_message(new, after)
-        if one is not None and other is not None and _are_different(context, schemas := (_refer(one), _refer(other))):
-            documents, base = make_document_pair(one, other, other), _find_base(context, one, other)
+        old_name, new_name = find_message(old, before), find_message(new, after)
+        if old_name is None or new_name is None:
+            continue
+        names, schemas = Sides(old_name, new_name), Sides(_refer(old_name), _refer(new_name))
+        if _are_different(context, schemas):
+            documents, base = make_document_pair(*names, new_name), _find_base(context, names)
             pair = make_method_pair(before, after, "params", new.protocol.sides)
             messages = replace(pair, old=documents.old, new=documents.new)
-            at = context.locate(base or one, base or other)
-            yield Frame(schemas, messages, at, (one, other), (((before, "params"), (after, "params")),))
+            at = context.locate(base or old_name, base or new_name)
+            yield Frame(schemas, messages, at, names, (Sides((before, "params"), (after, "params")),))
     for name in sorted(old.bundle.framing & new.bundle.framing):
-        sides = [side.bundle.definitions[name] for side in (old, new)]
-        if any(map(list_branch_names, sides)) or _carries(sides[0]) != _carries(sides[1]):
+        old_frame, new_frame = old.bundle.definitions[name], new.bundle.definitions[name]
+        is_union = bool(list_branch_names(old_frame) or list_branch_names(new_frame))
+        if is_union or _carries(old_frame) != _carries(new_frame):
             continue
-        if _are_different(context, schemas := (_refer(name), _refer(name))):
-            yield Frame(schemas, make_document_pair(name, name, name), context.locate(name, name), (name, name))
+        if _are_different(context, schemas := Sides(_refer(name), _refer(name))):
+            messages, at = make_document_pair(name, name, name), context.locate(name, name)
+            yield Frame(schemas, messages, at, Sides(name, name))
     if old.roots is None or new.roots is None or old.roots.standing:
         return
-    schemas = old.root_frame, new.root_frame
+    schemas = Sides(old.root_frame, new.root_frame)
     if _are_different(context, schemas):
-        kinds: list[tuple[Kind, Kind]] = [((one, "params"), (other, "params")) for one, other in context.methods]
+        kinds: list[Sides[Kind]] = [Sides((before, "params"), (after, "params")) for before, after in context.methods]
         answers: tuple[Kind, ...] = ((None, "result"), (None, "error"))
-        kinds += [(each, each) for each in answers]
+        kinds += [Sides(answer, answer) for answer in answers]
         root = Route("root", None)
         yield Frame(schemas, MessagePair(root, root), context.locate_roots(), kinds=tuple(kinds))
 
@@ -154,13 +159,15 @@ def _refer(name: str) -> Schema:
     return {"$ref": write_reference(name)}
 
 
-def _are_different(context: Context, schemas: tuple[Schema, Schema]) -> bool:
+def _are_different(context: Context, schemas: Sides[Schema]) -> bool:
     """Whether frames differ in their own text or in that of a definition that they refer to outside of the content."""
-    texts = [
-        {name: side.texts[name] for name in find_closure(side, list_references(schema), contents) if name in side.texts}
-        for side, schema, contents in zip((context.old, context.new), schemas, context.contents, strict=True)
-    ]
-    return schemas[0] != schemas[1] or texts[0] != texts[1]
+
+    def collect_texts(revision: Revision) -> dict[str, str]:
+        side = context.revisions.on(revision)
+        names = find_closure(side, list_references(schemas.on(revision)), context.contents.on(revision))
+        return {name: side.texts[name] for name in names if name in side.texts}
+
+    return schemas.old != schemas.new or collect_texts("old") != collect_texts("new")
 
 
 def _carries(schema: Schema) -> bool:
@@ -178,34 +185,34 @@ def _list_forms(schema: Schema) -> list[Schema]:
 def of_differences(context: Context) -> Iterator[Reach]:
     """Yield the changes in what definitions of whole messages, envelopes and roots require besides the content."""
     validator = context.validator
-    for each in context.frames:
-        label = context.new.find_owner(each.at["new_at"])[0] if each.names[0] else ""
+    for frame in context.frames:
+        label = context.new.find_owner(frame.at["new_at"])[0] if frame.names.old else ""
         doubtful: list[Revision] = []
         for sender, receiver in DIRECTIONS:
-            relation = each.ask(context, sender)
+            relation = frame.ask(context, sender)
             if relation.verdict.value == "yes":
                 continue
-            witness = validator.make_witness(each.messages.sides, sender, relation.witness, is_refused=True)
+            witness = validator.make_witness(frame.messages.sides, sender, relation.witness, is_refused=True)
             if witness is None:
                 doubtful.append(receiver)
                 continue
-            place = each.locate_refusal(context, receiver, witness.value)
-            change = replace(make_unexplained_limit(sender, each.at), detail=place)
+            place = frame.locate_refusal(context, receiver, witness.value)
+            change = replace(make_unexplained_limit(sender, frame.at), detail=place)
             judgement = judge(change)
             cause = Cause(label, (label, sender), judgement.message)
-            yield context.reach(judgement, each.messages, change, each.names[1], witness, cause=cause)
+            yield context.reach(judgement, frame.messages, change, frame.names.new, witness, cause=cause)
         if doubtful:
-            yield context.not_compared(each.names[1], "what surrounds the content of messages", doubtful, each.at)
+            yield context.not_compared(frame.names.new, "what surrounds the content of messages", doubtful, frame.at)
 
 
-def _find_base(context: Context, one: str, other: str) -> str:
+def _find_base(context: Context, names: Sides[str]) -> str:
     """The base definition that differs, if the definitions of the messages themselves do not."""
     old, new = context.old.demands, context.new.demands
-    if old[one] != new[other]:
+    if old[names.old] != new[names.new]:
         return ""
-    before = find_closure(context.old, [one], context.contents[0])
-    after = find_closure(context.new, [other], context.contents[1])
-    bases = (name for name in new if name in before & after and name not in (one, other))
+    before = find_closure(context.old, [names.old], context.contents.old)
+    after = find_closure(context.new, [names.new], context.contents.new)
+    bases = (name for name in new if name in before & after and name not in names)
     return next((name for name in bases if old[name] != new[name]), "")
 
 
@@ -233,14 +240,14 @@ def of_frames(context: Context, findings: Sequence[Reach]) -> Iterator[Reach]:
 
 def _of_one(context: Context, name: str, revision: Revision) -> Reach:
     """The finding of a definition that frames messages in one revision only: whether it refuses any well-formed message."""
-    side, at = context.old if revision == "old" else context.new, context.locate(name, name)
+    side, at = context.revisions.on(revision), context.locate(name, name)
     schema = side.bundle.definitions[name]
     if name in side.bundle.framing and not list_branch_names(schema):
         if not _carries(schema):
-            names = (name, None) if revision == "old" else (None, name)
-            return context.of_definition(Change("definition", *names, **at), name)
+            old, new = (name, None) if revision == "old" else (None, name)
+            return context.of_definition(Change("definition", old, new, **at), name)
         sent_schema = _write_plain_messages(schema, [each.name for each in side.methods])
-        accepted_schema = side.write_frame(schema, context.contents[REVISIONS.index(revision)], schema)
+        accepted_schema = side.write_frame(schema, context.contents.on(revision), schema)
         if context.acceptance.include(sent_schema, accepted_schema, get_opposite(revision)).verdict.value != "yes":
             return context.not_compared(name, "the message envelope is only in one revision", [revision], at)
     return context.report_editorial(Change("structure", name=name, detail="carried", **at))

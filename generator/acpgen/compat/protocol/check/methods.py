@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from acpgen import ir
 from acpgen.compat.changes import Change
@@ -22,17 +22,16 @@ def of_methods(context: Context) -> Iterator[Reach]:
     """Yield the findings of all changes of methods."""
     for change in compare(context.old, context.new):
         yield _of_method(context, change)
-    for one, other in context.methods:
-        yield from _of_positions(context, one, other)
+    for old, new in context.methods:
+        yield from _of_positions(context, old, new)
     if context.old.protocol.batch != context.new.protocol.batch:
         yield _of_batches(context)
 
 
 def _of_method(context: Context, change: Change) -> Reach:
     old, new = change.within
-    pair = make_method_pair(
-        old, new, "result" if change.kind == "null-result" else "params", context.new.protocol.sides
-    )
+    part: Literal["params", "result"] = "result" if change.kind == "null-result" else "params"
+    pair = make_method_pair(old, new, part, context.new.protocol.sides)
     judgement = judge(change)
     witness = None
     if judgement.carried_by == "old":
@@ -49,8 +48,8 @@ def _of_batches(context: Context) -> Reach:
     refused_by = get_opposite(accepted_by)
     validator = context.validator
     whole = MessagePair(NO_ROUTE, NO_ROUTE)
-    for one, other in context.methods:
-        pair = make_method_pair(one, other, "params", ())
+    for before, after in context.methods:
+        pair = make_method_pair(before, after, "params", ())
         proof = context.acceptance.find_carried(pair.pair, accepted_by)
         loss = validator.make_witness(pair.sides, accepted_by, proof, is_refused=False)
         if loss is not None and validator.accepts(pair.sides, refused_by, loss.value):
@@ -68,12 +67,12 @@ def _of_positions(context: Context, old: ir.Method, new: ir.Method) -> Iterator[
 
     If params may also be sent by name, a removed param is reported there.
     """
-    others = [(one, other) for one, other in zip(old.positions, new.positions, strict=False) if one != other]
-    if old.params is None or new.params is None or not others:
+    changes = [names for names in zip(old.positions, new.positions, strict=False) if names[0] != names[1]]
+    if old.params is None or new.params is None or not changes:
         return
-    shapes = context.walk.get_shape(ir.Ref(old.params), 0), context.walk.get_shape(ir.Ref(new.params), 1)
+    shapes = context.old.get_shape(ir.Ref(old.params)), context.new.get_shape(ir.Ref(new.params))
     is_named = all(shape.of("object") for shape in shapes)
-    if is_named and not any(one in new.positions or other in old.positions for one, other in others):
+    if is_named and not any(was in new.positions or name in old.positions for was, name in changes):
         return
     misread_values = _find_misread(context, old, new)
     if misread_values is None:
@@ -96,11 +95,11 @@ def _find_misread(context: Context, old: ir.Method, new: ir.Method) -> list[ir.J
 
     Empty if none were found but it is not proven that there are none.
     """
-    ours, refuses = write_schema(ir.Ref(old.params or "")), {"not": write_schema(ir.Ref(new.params or ""))}
+    accepted, refused = write_schema(ir.Ref(old.params or "")), {"not": write_schema(ir.Ref(new.params or ""))}
 
     def find_common(demand: Schema) -> tuple[ir.JSON, bool]:
         """An example of params that both revisions accept, if one was found; and whether it is undecided that there is none."""
-        relation = context.acceptance.include({"allOf": [ours, demand]}, refuses, "old")
+        relation = context.acceptance.include({"allOf": [accepted, demand]}, refused, "old")
         example = None if relation.witness is None else relation.witness.value
         return example, example is None and relation.verdict.value != "yes"
 
@@ -109,17 +108,22 @@ def _find_misread(context: Context, old: ir.Method, new: ir.Method) -> list[ir.J
         if new.positions[index] == name:
             continue
         example, doubtful = find_common({"type": "array", "minItems": index + 1})
-        becomes = new.positions.index(name) if name in new.positions else None
-        if is_array(example) and becomes is not None and becomes < len(example) and example[index] == example[becomes]:
-            example, doubtful = find_common(_write_difference(index, becomes, example[index]))
+        moved_to = new.positions.index(name) if name in new.positions else None
+        if (
+            is_array(example)
+            and moved_to is not None
+            and moved_to < len(example)
+            and example[index] == example[moved_to]
+        ):
+            example, doubtful = find_common(_write_difference(index, moved_to, example[index]))
         if example is not None:
             return [example]
         is_open |= doubtful
     return [] if is_open else None
 
 
-def _write_difference(index: int, other: int, value: ir.JSON) -> Schema:
+def _write_difference(index: int, moved_to: int, value: ir.JSON) -> Schema:
     """The schema of lists with a value at one position and a different value at the other."""
-    entries: list[Any] = [{}] * (max(index, other) + 1)
-    entries[index], entries[other] = {"const": value}, {"not": {"const": value}}
+    entries: list[Any] = [{}] * (max(index, moved_to) + 1)
+    entries[index], entries[moved_to] = {"const": value}, {"not": {"const": value}}
     return {"type": "array", "minItems": len(entries), "prefixItems": entries}

@@ -24,11 +24,10 @@ _OPEN: Final = ("definition-removed", "not-compared")
 def without_counterpart(context: Context) -> Iterator[Reach]:
     """Yield the findings of definitions without a counterpart, and of what is not read."""
     cover = context.cover
-    for names in (*((name, None) for name in cover.gone), *((None, name) for name in cover.added)):
-        name = names[0] or names[1] or ""
-        yield context.of_definition(
-            Change("definition", *names, **context.locate(*(each or "" for each in names))), name
-        )
+    for name in cover.gone:
+        yield context.of_definition(Change("definition", name, None, **context.locate(name, "")), name)
+    for name in cover.added:
+        yield context.of_definition(Change("definition", None, name, **context.locate("", name)), name)
     for revision, name in cover.copied:
         at = context.locate(name if revision == "old" else "", name if revision == "new" else "")
         yield context.report_editorial(Change("structure", name=name, detail="copied", **at))
@@ -50,31 +49,30 @@ def of_definitions(context: Context, findings: Sequence[Reach], unread: frozense
     """
     old, new, walk, roots = context.old, context.new, context.walk, context.roots
     changes = [each for each in findings if each.rule != "text-reworded"]
-    places = [{side.find_outermost(at) for at in reported} for side, reported in _list_places(context, changes)]
-    named = {
-        name
-        for side, own in zip((old, new), places, strict=True)
-        for name in (*side.declared, *roots)
-        if not own.isdisjoint({side.definitions[name].at, side.find_outermost(_find_body(context, side, name)[1])})
-    }
+    named: set[str] = set()
+    for side, reported_places in _list_places(context, changes):
+        places = {side.find_outermost(at) for at in reported_places}
+        for name in (*side.declared, *roots):
+            body_place = side.find_outermost(_find_body(context, side, name)[1])
+            named |= set() if places.isdisjoint({side.definitions[name].at, body_place}) else {name}
     alone = old.bundle.definitions.keys() ^ new.bundle.definitions.keys()
     renames = walk.find_renames()
     removed_names = {*context.cover.gone} - renames.keys()
     visited_pairs = {Pair(each.old, each.new) for each in walk.nodes}
-    frame_names = {each.names[0] for each in context.frames}
-    for name, other in _pair_definitions(context):
-        if name in removed_names or {name, other} & named:
+    frame_names = {frame.names.old for frame in context.frames}
+    for name, new_name in _pair_definitions(context):
+        if name in removed_names or {name, new_name} & named:
             continue
-        (before, old_at), (after, new_at) = _find_body(context, old, name), _find_body(context, new, other)
-        texts = old.write_definition(before, renames, alone), new.write_definition(after, {}, alone)
-        if texts[0] == texts[1]:
+        (old_body, old_at), (new_body, new_at) = _find_body(context, old, name), _find_body(context, new, new_name)
+        old_text, new_text = old.write_definition(old_body, renames, alone), new.write_definition(new_body, {}, alone)
+        if old_text == new_text:
             continue
         at: ChangePlaces = {"old_at": old_at, "new_at": new_at}
-        label, pair = roots.get(other, other), Pair(ir.Ref(name), ir.Ref(other))
+        label, pair = roots.get(new_name, new_name), Pair(ir.Ref(name), ir.Ref(new_name))
         reason, detail = "", "elsewhere"
         if context.is_included(pair, declared=False):
-            has_gates = old.gates_unknown and texts[0].count('"x-capability"') < texts[1].count('"x-capability"')
-            same_contents = old.list_contents(before) == new.list_contents(after)
+            has_gates = old.gates_unknown and old_text.count('"x-capability"') < new_text.count('"x-capability"')
+            same_contents = old.list_contents(old_body) == new.list_contents(new_body)
             detail = "gates" if has_gates else "" if same_contents else "content"
         elif context.is_included(pair, declared=True):
             if not _is_claimed(context, pair):
@@ -82,12 +80,12 @@ def of_definitions(context: Context, findings: Sequence[Reach], unread: frozense
                     yield from _of_undeclared(context, pair, label, at)
                     continue
                 reason = _KEPT
-        elif name in frame_names and not find_closure(new, [other]) & named:
+        elif name in frame_names and not find_closure(new, [new_name]) & named:
             detail = "framed"
         elif not (
             pair not in visited_pairs
             or _is_settled(context, pair)
-            or (find_closure(old, [name]) | find_closure(new, [other])) & named
+            or (find_closure(old, [name]) | find_closure(new, [new_name])) & named
         ):
             reason = _UNKNOWN
         if reason:
@@ -112,7 +110,7 @@ def _is_settled(context: Context, pair: Pair) -> bool:
 
 def _is_claimed(context: Context, pair: Pair) -> bool:
     """Whether a member is declared on only one side of a pair: this is reported in each message that contains the pair."""
-    walk = context.make_walk()  # what is reported is of the other one
+    walk = context.make_walk()  # what is reported is of the context's walk
     walk.visit(pair)
     return any(placed.change.kind == "field" for placed in walk.list_wire_changes(pair))
 
@@ -122,31 +120,28 @@ def _of_undeclared(context: Context, pair: Pair, name: str, at: ChangePlaces) ->
     for sender, receiver in context.find_refusals(pair):
         witness = context.acceptance.find_relation(pair, sender, declared=False).witness
         value = () if witness is None else (witness.value,)
-        sides = (None, value) if receiver == "old" else (value, None)
-        yield context.of_definition(Change("undeclared", *sides, **at), name)
+        old, new = (None, value) if receiver == "old" else (value, None)
+        yield context.of_definition(Change("undeclared", old, new, **at), name)
 
 
 def find_unread_statements(context: Context) -> Iterator[Reach]:
     """Yield the definitions that differ in keywords that no validator asserts, at places where the comparison reads none of them."""
-    compared_names = [context.walk.list_names(number) for number in (0, 1)]
-    files = () if context.roots else of_both_files(context.old.root_definitions, context.new.root_definitions)
-    for name, other in (*_pair_definitions(context), *files):
-        (before, old_at), (after, new_at) = (
-            _find_body(context, context.old, name),
-            _find_body(context, context.new, other),
+    old, new = context.old, context.new
+    old_names, new_names = context.walk.list_names("old"), context.walk.list_names("new")
+    files = () if context.roots else of_both_files(old.root_definitions, new.root_definitions)
+    for name, new_name in (*_pair_definitions(context), *files):
+        (old_body, old_at), (new_body, new_at) = _find_body(context, old, name), _find_body(context, new, new_name)
+        by_name = old_body == new_body  # else what stands inside of them has other names, too
+        before, after = (
+            {(key if by_name else key[1]): statements for key, statements in by_place.items()}
+            for by_place in (old.list_statements(old_body, old_names), new.list_statements(new_body, new_names))
         )
-        one, two = (
-            context.old.list_statements(before, compared_names[0]),
-            context.new.list_statements(after, compared_names[1]),
-        )
-        by_name = before == after  # else what stands inside of them has other names, too
-        sides = [{(key if by_name else key[1]): each for key, each in side.items()} for side in (one, two)]
-        differences = [each for key in sides[0].keys() & sides[1].keys() for each in sides[0][key] ^ sides[1][key]]
+        differences = [each for key in before.keys() & after.keys() for each in before[key] ^ after[key]]
         if differences:
             keywords = " and ".join(sorted({f"'{keyword}'" for _, keyword, _ in differences}))
             reason = f"what it says by {keywords} has changed in a place where no field or union is read"
             at: ChangePlaces = {"old_at": old_at, "new_at": new_at}
-            yield context.not_compared(context.roots.get(other, other), reason, None, at)
+            yield context.not_compared(context.roots.get(new_name, new_name), reason, None, at)
 
 
 def _pair_definitions(context: Context) -> Iterator[tuple[str, str]]:
@@ -154,11 +149,11 @@ def _pair_definitions(context: Context) -> Iterator[tuple[str, str]]:
     old, new, renames = context.old, context.new, context.walk.find_renames()
     new_names = {*new.declared, *context.roots}
     for name in (*old.declared, *context.roots):
-        other = renames.get(name, name)
-        if other in new_names:
-            bodies = _find_body(context, old, name)[0], _find_body(context, new, other)[0]
-            if old.list_texts(bodies[0]) != new.list_texts(bodies[1]):
-                yield name, other
+        new_name = renames.get(name, name)
+        if new_name in new_names:
+            old_body, new_body = _find_body(context, old, name)[0], _find_body(context, new, new_name)[0]
+            if old.list_texts(old_body) != new.list_texts(new_body):
+                yield name, new_name
 
 
 def _find_body(context: Context, side: SchemaRevision, name: str) -> tuple[str, str]:
@@ -176,16 +171,20 @@ def find_unstable_differences(context: Context, findings: Sequence[Reach]) -> It
     old, new = context.old, context.new
     if not old.unstable_texts and not new.unstable_texts:
         return
-    texts: list[dict[str, list[str]]] = [{}, {}]
-    for side, by_name in zip((old, new), texts, strict=True):
-        for at, text in sorted(side.unstable_texts.items(), key=lambda each: each[1]):
-            by_name.setdefault(side.write_label(at), []).append(text)
+    before, after = _collect_unstable_texts(old), _collect_unstable_texts(new)
     reported_names = {side.write_label(at) for side, places in _list_places(context, findings) for at in places}
-    names = [each for each in {**texts[0], **texts[1]} if texts[0].get(each) != texts[1].get(each)]
-    if names := sorted({*names} - reported_names):
-        yield context.report_editorial(
-            Change("structure", new=tuple(names), detail="unstable", **context.locate_roots())
-        )
+    names = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)} - reported_names
+    if names:
+        at = context.locate_roots()
+        yield context.report_editorial(Change("structure", new=tuple(sorted(names)), detail="unstable", **at))
+
+
+def _collect_unstable_texts(side: SchemaRevision) -> dict[str, list[str]]:
+    """The sorted texts of what is marked unstable, by label."""
+    texts: dict[str, list[str]] = {}
+    for at, text in sorted(side.unstable_texts.items(), key=lambda item: item[1]):
+        texts.setdefault(side.write_label(at), []).append(text)
+    return texts
 
 
 # --- the whole -------------------------------------------------------------------------------------------------------

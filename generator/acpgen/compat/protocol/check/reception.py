@@ -16,9 +16,10 @@ from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import Answer, Revision, Witness, get_opposite
 from acpgen.compat.protocol.check.context import Context
 from acpgen.compat.protocol.check.counterparts import MessagePair, name_of
-from acpgen.compat.protocol.culprits import Way, find_way, make_lost_culprit, make_refused_culprit, select_type
+from acpgen.compat.protocol.culprits import Way, find_way, select_type
 from acpgen.compat.protocol.sender_schemas import write_schema
-from acpgen.compat.rules import Judgement
+from acpgen.compat.rule import Judgement
+from acpgen.compat.rules import KINDS
 
 if TYPE_CHECKING:
     from schema_inclusion import Culprit, Relation
@@ -75,15 +76,16 @@ class Receiver(Struct, frozen=True):
         for nothing.
         """
         placed, acceptance, whole = self.found, self.context.acceptance, self.messages.pair
-        there = (make_lost_culprit if is_lost else make_refused_culprit)(placed.change, placed.pair, sender)
-        if there is None and placed.change.what == f"field-{'removed' if sender == 'old' else 'added'}":
+        change, kind = placed.change, KINDS[placed.change.kind]
+        culprit = (kind.make_lost_culprit if is_lost else kind.culprit)(change, placed.pair, sender)
+        if culprit is None and change.what == f"field-{'removed' if sender == 'old' else 'added'}":
             is_open = acceptance.is_included(whole, sender) == "yes"
-            never = not is_open and acceptance.never_accepts(placed.pair, get_opposite(sender), placed.change.one.name)
-            there = make_lost_culprit(placed.change, placed.pair, sender) if never else None
-        if there is None:
+            never = not is_open and acceptance.never_accepts(placed.pair, get_opposite(sender), change.part.name)
+            culprit = kind.make_lost_culprit(change, placed.pair, sender) if never else None
+        if culprit is None:
             return None
-        leading = find_way(placed.steps, sender, whole, self.context.walk)
-        return replace(there, at=(*leading, *there.at))
+        way = find_way(placed.steps, sender, whole, self.context.walk)
+        return replace(culprit, at=(*way, *culprit.at))
 
     def find_refusal(self, culprit: Culprit, sender: Revision) -> tuple[Answer, Witness | None]:
         """Whether all values with the culprit are accepted, and a message that is refused because of it."""
@@ -157,7 +159,7 @@ class Receiver(Struct, frozen=True):
             return True
         if not isinstance(placed.change, FieldChange) or placed.change.what != "field-removed" or placed.change.pattern:
             return False
-        return acceptance.never_accepts(placed.pair, sender, placed.change.one.name, declared=True)
+        return acceptance.never_accepts(placed.pair, sender, placed.change.part.name, declared=True)
 
     def _find_misread(self, culprit: Culprit, sender: Revision) -> Witness | None:
         """A message that a variant refuses, and that another branch of its union accepts without declaring all of it."""
@@ -173,17 +175,17 @@ class Receiver(Struct, frozen=True):
     def _receive_alternative(self, judgement: Judgement, sender: Revision) -> Received | None:
         """How an alternative is received if other alternatives accept all of its values, perhaps without declaring all of them."""
         placed, acceptance = self.found, self.context.acceptance
-        one = placed.change.one
-        if self.messages.alone and name_of(one) in self.context.messages[sender]:
+        part = placed.change.part
+        if self.messages.alone and name_of(part) in self.context.messages[sender]:
             return None  # the union lists messages, which their methods tell apart
-        alternative = select_type(one, placed.pair.on(sender))
+        alternative = select_type(part, placed.pair.on(sender))
         relation = acceptance.find_understood(placed.pair, alternative, sender)
         if relation.verdict.value == "yes":
             return None
-        if sender == "new" and isinstance(one, Objects):
-            required_names = [field.name for field in one.fields if field.required]
+        if sender == "new" and isinstance(part, Objects):
+            required_names = [field.name for field in part.fields if field.required]
             if acceptance.find_understood(placed.pair, alternative, sender, required_names).verdict.value == "yes":
-                message = f"The alternative {one.name} was added: another one with more optional fields."
+                message = f"The alternative {part.name} was added: another one with more optional fields."
                 claimed = replace(judgement, effect="claimed", message=message, accepted_by=None, carried_by=None)
                 return replace(claimed, advice="None: old peers ignore the fields."), None
         misread = as_misread(judgement, sender, self._misread_as)

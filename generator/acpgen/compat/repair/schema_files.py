@@ -79,7 +79,7 @@ class SchemaFiles:
         return frozenset((name, each) for name, path, value in holders for each in self.list_references(value, path))
 
 
-class Sides:
+class SchemaPair:
     """Both sides of a comparison."""
 
     def __init__(self, old: Input, new: Input) -> None:
