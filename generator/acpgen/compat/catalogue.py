@@ -57,13 +57,13 @@ def _list_severities(rule: str) -> Sequence[str]:
 
 def list_policy_entries(entry: CatalogueEntry, policy: Policy) -> Iterator[dict[str, str]]:
     """Yield what a policy sets for the findings of one rule: the area, the severity and the reason."""
-    for each in policy.entries:
-        at = "" if each.area is None else each.area.written
-        if each.table == "severity" and each.rule in ("", entry.id):
-            yield {"at": at, "severity": each.severity, "reason": each.reason}
-        elif each.table == "deprecated" and is_removal(entry.id):
-            since = f"from {each.sunset.isoformat()} on: {each.reason}"
-            yield {"at": at, "severity": each.severity, "reason": since}
+    for setting in policy.entries:
+        at, reason = "" if setting.area is None else setting.area.written, setting.reason
+        if setting.table == "severity" and setting.rule in ("", entry.id):
+            yield {"at": at, "severity": setting.severity, "reason": reason}
+        elif setting.table == "deprecated" and is_removal(entry.id):
+            reason = f"from {setting.sunset.isoformat()} on: {reason}"
+            yield {"at": at, "severity": setting.severity, "reason": reason}
 
 
 def summarize_policy(policy: Policy) -> Iterator[tuple[str, str]]:
@@ -73,9 +73,9 @@ def summarize_policy(policy: Policy) -> Iterator[tuple[str, str]]:
     since = {None: "OLD alone", "": "every release that is kept"}
     yield "compared", since.get(policy.since, f"the releases that are kept, from {policy.since} on")
     yield "formats", "asserted" if policy.formats else "annotations"
-    for each in policy.entries:
-        if each.table == "experimental" and each.area is not None:
-            yield each.table, f"{each.area.written}: {each.reason}"
+    for setting in policy.entries:
+        if setting.table == "experimental" and setting.area is not None:
+            yield setting.table, f"{setting.area.written}: {setting.reason}"
 
 
 def as_json(policy: Policy = NONE, entries: Sequence[CatalogueEntry] | None = None) -> str:
@@ -113,8 +113,8 @@ def as_markdown(policy: Policy = NONE, *, linked: bool = False) -> str:
         parts += [f"## {entry.id}", "", f"{' or '.join(entry.severities).capitalize()}. {entry.doc}", ""]
         lines = [f"- {line}" for line in describe_policy(entry, policy)]
         parts += [*lines, ""] if lines else []
-        other = f"Mirror: [`{entry.mirror}`](#{entry.mirror})." if entry.mirror else f"No mirror: {entry.unmirrored}."
-        parts += [f"{other} [Examples]({entry.page})." if linked else other, ""]
+        mirror = f"Mirror: [`{entry.mirror}`](#{entry.mirror})." if entry.mirror else f"No mirror: {entry.unmirrored}."
+        parts += [f"{mirror} [Examples]({entry.page})." if linked else mirror, ""]
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -129,8 +129,8 @@ def as_text(width: int = 80, policy: Policy = NONE) -> str:
         policy_text = [fold(f"{name}: {words}") for name, words in summarize_policy(policy)]
         parts.append("\n".join(["  The policy of this project", *policy_text, ""]))
     for entry in list_rules():
-        other = f"Mirror: {entry.mirror}." if entry.mirror else f"No mirror: {entry.unmirrored}."
-        lines = [fold(f"{' or '.join(entry.severities).capitalize()}. {entry.doc} {other}")]
+        mirror = f"Mirror: {entry.mirror}." if entry.mirror else f"No mirror: {entry.unmirrored}."
+        lines = [fold(f"{' or '.join(entry.severities).capitalize()}. {entry.doc} {mirror}")]
         lines += [fold(f"→ {line}") for line in describe_policy(entry, policy)]
         parts.append("\n".join([entry.id, *lines, ""]))
     return "\n".join(parts)
@@ -138,9 +138,9 @@ def as_text(width: int = 80, policy: Policy = NONE) -> str:
 
 def describe_policy(entry: CatalogueEntry, policy: Policy) -> Iterator[str]:
     """Yield the policy entries of a rule as sentences."""
-    for each in list_policy_entries(entry, policy):
-        at = f" at {each['at']}" if each["at"] else ""
-        yield f"Here{at}: {each['severity']}. {each['reason']}"
+    for setting in list_policy_entries(entry, policy):
+        at = f" at {setting['at']}" if setting["at"] else ""
+        yield f"Here{at}: {setting['severity']}. {setting['reason']}"
 
 
 # --- the page of each rule: how bad, why, a change that harms somebody and one that harms nobody ---------------------

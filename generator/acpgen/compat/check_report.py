@@ -119,9 +119,9 @@ def _make_diagnostic(finding: Finding, *, fails: bool) -> Diagnostic:
         ),
         evidence=() if witness is None else (Snippet(_introduce_witness(witness), witness.value),),
         replacements=tuple(
-            Replacement(_split(each.file)[1], one.first, one.last, one.text)
-            for each in (finding.repair.patches if finding.repair else ())
-            for one in each.suggestions
+            Replacement(_split(patch.file)[1], suggestion.first, suggestion.last, suggestion.text)
+            for patch in (finding.repair.patches if finding.repair else ())
+            for suggestion in patch.suggestions
         ),
         group=finding.method or "no method",
         fails=fails,
@@ -193,10 +193,10 @@ def _describe_direction(finding: Finding) -> str:
         sender = senders.pop() if len(senders) == 1 else None
         return "both ways" if sender is None else f"{sender} → {get_opposite(sender)}, both ways"
     ((flow, sender),) = ways
-    one, arrow, another = flow.partition("-to-")
+    role, arrow, receiver = flow.partition("-to-")
     if sender is None:
-        return f"{one} → {another}" if arrow else "either side"
-    return f"{sender} {one} → {get_opposite(sender)} {another}" if arrow else f"{sender} → {get_opposite(sender)}"
+        return f"{role} → {receiver}" if arrow else "either side"
+    return f"{sender} {role} → {get_opposite(sender)} {receiver}" if arrow else f"{sender} → {get_opposite(sender)}"
 
 
 def _introduce_witness(witness: Witness) -> str:
@@ -261,8 +261,8 @@ def _describe_unsent(report: Report) -> str:
 def _describe_coverage(coverage: Coverage) -> str:
     """The compared parts, `76 methods, 240 of 240 definitions` or `the root`, and the number of other parts that were not."""
     definitions = f"{coverage.compared} of {count_noun(coverage.definitions, 'definition')}"
-    others = len(coverage.not_compared) - (coverage.definitions - coverage.compared)
-    rest = f"; not compared: {count_noun(others, 'other part')}" if others else ""
+    other_parts = len(coverage.not_compared) - (coverage.definitions - coverage.compared)
+    rest = f"; not compared: {count_noun(other_parts, 'other part')}" if other_parts else ""
     if not coverage.methods and not coverage.definitions:
         return f"{THE_ROOT}{rest}"  # what has neither method nor definition nor root is refused
     return f"{count_noun(coverage.methods, 'method')}, {definitions}{rest}"
@@ -348,12 +348,12 @@ def _repair_data(repair: Repair) -> JSON:
         "why_not_kept": repair.why,
         "files": [
             {
-                **_convert_fields(each, "file", "patch"),
+                **_convert_fields(patch, "file", "patch"),
                 "suggestions": [
-                    {"first_line": one.first, "last_line": one.last, "text": one.text} for one in each.suggestions
+                    {"first_line": each.first, "last_line": each.last, "text": each.text} for each in patch.suggestions
                 ],
             }
-            for each in repair.patches
+            for patch in repair.patches
         ],
     }
 

@@ -80,16 +80,16 @@ def read_inputs(
     """Read the two sides. Raises `Faults` if one cannot be read."""
     faults: list[Fault] = []
     sides: list[Input] = []
-    for each in (old, new):
+    options = {"checked": mode == "protocol", "unstable": unstable}
+    for comparable in (old, new):
         try:
-            sides.append(
-                open_input(each, checked=mode == "protocol", unstable=unstable, references=references, methods=methods)
-            )
+            sides.append(open_input(comparable, **options, references=references, methods=methods))
         except Faults as caught:
             faults.extend(caught.faults)
     if faults:
         raise Faults(drop_duplicates(faults))
-    return sides[0], sides[1]
+    before, after = sides
+    return before, after
 
 
 @join_steps()
@@ -230,18 +230,19 @@ def _with_roots(old: Side, new: Side) -> tuple[Side, Side]:
             name = f"{name} as a whole"
         return name
 
-    standing: list[dict[str, tuple[str, str]]]
     candidates = [list(each.said) or list(each.paths) for each in roots]
+    standing: list[dict[str, tuple[str, str]]]
     if all(len(each) == 1 for each in candidates):
         standing = [{path: (choose_name(DOCUMENT), "")} for (path,) in candidates]
     else:
         names = {path: (choose_name(f"{DOCUMENT} {path}"), path) for path in paths}
         standing = [{path: name for path, name in names.items() if path in each.paths} for each in roots]
-    first, second = (
-        replace(each, meaning=read_revision(each.input, unstable=each.meaning.unstable, standing=own))
-        for each, own in zip((old, new), standing, strict=True)
-    )
-    return first, second
+    old_roots, new_roots = standing
+
+    def read_with_roots(side: Side, roots: Mapping[str, tuple[str, str]]) -> Side:
+        return replace(side, meaning=read_revision(side.input, unstable=side.meaning.unstable, standing=roots))
+
+    return read_with_roots(old, old_roots), read_with_roots(new, new_roots)
 
 
 def read_revision(
@@ -289,8 +290,8 @@ def _collect_roots(documents: Documents, origins: frozenset[str], foreign: Mappi
         if path in foreign:
             unread_parts.update(foreign[path])
             continue
-        others = [key for key in value if may_hold_schemas(key) and key not in assertions[path]]
-        for key in (*others, *(["definitions"] if {"$defs", "definitions"} <= value.keys() else [])):
+        keys = [key for key in value if may_hold_schemas(key) and key not in assertions[path]]
+        for key in (*keys, *(["definitions"] if {"$defs", "definitions"} <= value.keys() else [])):
             remaining = without_places(value[key], f"{path}{write_pointer(key)}", origins)
             if holds_schemas(remaining):
                 unread_parts[key if len(values) == 1 else f"{path} {key}"] = remaining

@@ -414,9 +414,9 @@ def list_failing(report: Report, fail_on: str) -> tuple[Finding, ...]:
     """
     bad = _FAILING[fail_on]
     return tuple(
-        each
-        for each in report.findings
-        if each.waived is None and any(one.severity in bad and one.waived is None for one in each.reaches)
+        finding
+        for finding in report.findings
+        if finding.waived is None and any(each.severity in bad and each.waived is None for each in finding.reaches)
     )
 
 

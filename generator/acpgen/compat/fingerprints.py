@@ -30,10 +30,10 @@ _ADDRESSED: Final = frozenset({"$id", "id", "$anchor", "$dynamicRef", "$dynamicA
 def group_findings(reaches: Iterable[Reach], old: Input, new: Input) -> tuple[Finding, ...]:
     """Group the reaches into findings, one per changed part, with positions in files: worst first, then by method and location."""
     causes: dict[tuple[object, ...], list[Reach]] = {}
-    for each in reaches:
-        causes.setdefault((each.rule, each.subject, each.said, each.cause), []).append(each)
-    sides = SourcePositions(old), SourcePositions(new)
-    return tuple(sorted((_make_finding(group, *sides) for group in causes.values()), key=order))
+    for reach in reaches:
+        causes.setdefault((reach.rule, reach.subject, reach.said, reach.cause), []).append(reach)
+    positions = SourcePositions(old), SourcePositions(new)
+    return tuple(sorted((_make_finding(group, *positions) for group in causes.values()), key=order))
 
 
 def _make_finding(group: list[Reach], old: SourcePositions, new: SourcePositions) -> Finding:
@@ -43,8 +43,8 @@ def _make_finding(group: list[Reach], old: SourcePositions, new: SourcePositions
     """
     group = sorted(_without_duplicates(group), key=_sort_key)
     first = group[0]
-    sides = ((old, first.old_at), (new, first.new_at)) if first.subject is None else ()
-    there = [text for side, at in sides for text in collect_contents(side.get_value, at).values()]
+    places = ((old, first.old_at), (new, first.new_at)) if first.subject is None else ()
+    there = [text for positions, at in places for text in collect_contents(positions.get_value, at).values()]
     harms = sorted({(each.severity, each.effect, each.flow, each.breaks) for each in group})
     return Finding(
         tuple(replace(each, fingerprint=fingerprint(*_identify(each), *there)) for each in group),

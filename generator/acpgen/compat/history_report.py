@@ -91,9 +91,9 @@ def _list_diagnostics(timeline: Timeline) -> Iterator[Diagnostic]:
             group=f"Since {since}",
             properties={"old": origin.old, "new": origin.new},
         )
-    for each in timeline.unread:
-        message = f"The revision cannot be read: {each.unread[0]}"
-        yield Diagnostic("revision-unread", "note", message, subject=each.label, group="Steps")
+    for milestone in timeline.unread:
+        message = f"The revision cannot be read: {milestone.unread[0]}"
+        yield Diagnostic("revision-unread", "note", message, subject=milestone.label, group="Steps")
     for step in timeline.steps:
         if step.failure:
             message = f"The step was not compared: {step.failure}"

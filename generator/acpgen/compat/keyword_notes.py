@@ -29,16 +29,16 @@ def note_ignored_keywords(
 
     A key that resembles no keyword is a foreign annotation and gets no note.
     """
-    positions = SourcePositions(old), SourcePositions(new)
+    old_positions, new_positions = SourcePositions(old), SourcePositions(new)
     before, after = (
-        {(note.at, *_make_content(side, note)): note for note in notes if note.kind in _MEANT}
-        for side, notes in zip(positions, left_out, strict=True)
+        {(note.at, *_make_content(positions, note)): note for note in notes if note.kind in _MEANT}
+        for positions, notes in zip((old_positions, new_positions), left_out, strict=True)
     )
-    removed, added = _without(before, after), _without(after, before)
+    removed, added = _subtract(before, after), _subtract(after, before)
     changed_keywords = {each.values["keyword"] for each in added}  # what has changed is reported once
     notes = [
-        *(_note("Removed", positions[0], each) for each in removed if each.values["keyword"] not in changed_keywords),
-        *(_note("Added or changed", positions[1], each) for each in added),
+        *(_note("Removed", old_positions, each) for each in removed if each.values["keyword"] not in changed_keywords),
+        *(_note("Added or changed", new_positions, each) for each in added),
     ]
     if len(notes) <= _NAMED:
         return tuple(notes)
@@ -57,11 +57,11 @@ Ignored: TypeAlias = "Mapping[tuple[str, str, str], Fault]"
 """Keywords without effect, by place, keyword and value."""
 
 
-def _without(side: Ignored, other: Ignored) -> list[Fault]:
+def _subtract(side: Ignored, opposite: Ignored) -> list[Fault]:
     """The keywords that one side has more often than the other; those that both have at the same place are matched first."""
-    more = Counter(key[1:] for key in side) - Counter(key[1:] for key in other)
+    more = Counter(key[1:] for key in side) - Counter(key[1:] for key in opposite)
     surplus: list[Fault] = []
-    for key in sorted(side, key=other.__contains__):
+    for key in sorted(side, key=opposite.__contains__):
         if more[key[1:]] > 0:
             more[key[1:]] -= 1
             surplus.append(side[key])

@@ -152,9 +152,9 @@ def _is_same_place(waived_place: str, position: SourcePosition | None) -> bool:
     if not waived_place or position is None:
         return True
     file, _, fragment = waived_place.partition("#")
-    ours, theirs = (name.rpartition(":")[2].lstrip("./") for name in (file, position.file))
-    alike = ours == theirs or ours.endswith(f"/{theirs}") or theirs.endswith(f"/{ours}")
-    return alike and _without_indices(fragment) == _without_indices(position.pointer)
+    waiver_file, finding_file = (f"/{name.rpartition(':')[2].lstrip('./')}" for name in (file, position.file))
+    is_same_file = waiver_file.endswith(finding_file) or finding_file.endswith(waiver_file)
+    return is_same_file and _without_indices(fragment) == _without_indices(position.pointer)
 
 
 def _without_indices(pointer: str) -> str:

@@ -210,8 +210,8 @@ _OF_KIND: Final[Mapping[Kind, Callable[[Comparison, tuple[Alternative, ...], tup
 
 def _describe_kinds(shape: Shape) -> str:
     kinds: dict[str, list[Alternative]] = {}
-    for each in shape.alternatives:
-        kinds.setdefault(find_kind(each), []).append(each)
+    for alternative in shape.alternatives:
+        kinds.setdefault(find_kind(alternative), []).append(alternative)
     names = [
         "integer" if all(isinstance(each, ir.Number) and each.integer for each in group) else kind
         for kind, group in kinds.items()

@@ -250,9 +250,7 @@ def _merge_constants(alternatives: Iterable[Alternative]) -> Constants | None:
 def _list_free(alternatives: Iterable[Alternative]) -> tuple[ir.Number | ir.String, ...]:
     """The scalar types that admit more than known constants."""
     types: list[ir.Number | ir.String] = []
-    for each in alternatives:
-        if isinstance(each, ir.Number | ir.String):
-            types.append(each)
-        elif isinstance(each, Constants) and isinstance(each.base, ir.Number | ir.String):
-            types.append(each.base)
+    for alternative in alternatives:
+        type_ = alternative.base if isinstance(alternative, Constants) else alternative
+        types += [type_] if isinstance(type_, ir.Number | ir.String) else []
     return tuple(dict.fromkeys(types))

@@ -71,12 +71,7 @@ def find_shape(type_: ir.Type, definitions: Mapping[str, ir.Definition], empty: 
     """The shape of a type; `empty` are the definitions without values: see `without_values`."""
     work = _Resolving(definitions, empty)
     work.add(type_, "")
-    return Shape(
-        alternatives=tuple(dict.fromkeys(work.found)),
-        nullable=work.nullable,
-        anything=work.anything,
-        names=tuple(work.names),
-    )
+    return Shape(tuple(dict.fromkeys(work.found)), work.nullable, work.anything, tuple(work.names))
 
 
 def without_values(definitions: Mapping[str, ir.Definition]) -> frozenset[str]:
@@ -87,17 +82,13 @@ def without_values(definitions: Mapping[str, ir.Definition]) -> frozenset[str]:
     users: dict[str, list[str]] = {}
     for name, types in required_types.items():
         for type_ in types:
-            for each in _list_named(type_):
-                users.setdefault(each, []).append(name)
+            for used_name in _list_named(type_):
+                users.setdefault(used_name, []).append(name)
     empty_names: set[str] = set()
     pending = list(definitions)
     while pending:
         name = pending.pop()
-        if (
-            name not in empty_names
-            and name in required_types
-            and any(_is_empty(type_, empty_names) for type_ in required_types[name])
-        ):
+        if name not in empty_names and any(_is_empty(type_, empty_names) for type_ in required_types[name]):
             empty_names.add(name)
             pending.extend(users.get(name, ()))
     return frozenset(empty_names)
@@ -208,8 +199,8 @@ class _Resolving:
             case ir.Map(values):
                 self.found.append(Objects(None, (), values, at))
             case ir.AnyOf(types):
-                for each in types:
-                    self.add(each, at)
+                for option in types:
+                    self.add(option, at)
             case ir.Ref(name):
                 self._add_definition(self.definitions[name])
             case _:

@@ -170,25 +170,20 @@ def split(
     names: list[str | None] = []
     rest: list[Objects] = []
     is_open = False
-    for each in alternatives:
-        if isinstance(each, ir.TaggedUnion):
-            if each.tag == tag:
-                groups.extend((variant,) for variant in each.variants)
-                is_open |= each.openness == "open"
+    for alternative in alternatives:
+        if isinstance(alternative, ir.TaggedUnion):
+            if alternative.tag == tag:
+                groups.extend((variant,) for variant in alternative.variants)
+                is_open |= alternative.openness == "open"
             else:
-                names.extend(variant.type for variant in each.variants)
-            names += [each.fallback, *each.fallback_shapes, each.default]
-        elif isinstance(each, Objects):
-            variant_union = as_union(side, (each,), tag)
-            if (
-                variant_union is not None
-                and variant_union.variants
-                and variant_union.default is None
-                and variant_union.fallback is None
-            ):
-                groups.append(variant_union.variants)
+                names.extend(variant.type for variant in alternative.variants)
+            names += [alternative.fallback, *alternative.fallback_shapes, alternative.default]
+        elif isinstance(alternative, Objects):
+            union = as_union(side, (alternative,), tag)
+            if union is not None and union.variants and union.default is None and union.fallback is None:
+                groups.append(union.variants)
             else:
-                rest.append(each)
+                rest.append(alternative)
     times = Counter(make_key(variant.tag) for group in groups for variant in group)
     variants: list[ir.Variant] = []
     for group in groups:
@@ -221,32 +216,31 @@ def as_union(side: SchemaRevision, alternatives: tuple[Alternative, ...], tag: s
     variants: list[ir.Variant] = []
     default: str | None = None
     fallback: str | None = None
-    for each in alternatives:
-        if not isinstance(each, Objects) or each.name is None:
+    for record in alternatives:
+        if not isinstance(record, Objects) or record.name is None:
             return None
-        field = next((f for f in each.fields if f.name == tag), None)
+        name, at = record.name, record.at
+        field = next((f for f in record.fields if f.name == tag), None)
         shape = None if field is None else side.get_shape(field.type)
         groups = [] if shape is None else [g for g in shape.alternatives if isinstance(g, Constants)]
         for group in groups:
             variants.extend(
-                ir.Variant(
-                    tag=v.value, type=each.name, capability=v.capability, unstable=v.unstable, at=v.at or each.at
-                )
+                ir.Variant(tag=v.value, type=name, capability=v.capability, unstable=v.unstable, at=v.at or at)
                 for v in group.values
                 if v.value is not None
             )
             if group.openness == "open":
-                fallback = each.name
+                fallback = name
         if field is not None and shape is not None and any(isinstance(g, ir.String) for g in shape.alternatives):
             if fallback is not None:
                 return None
-            fallback = each.name
+            fallback = name
             if field.required and not shape.nullable:
                 continue
         if not groups or field is None or not field.required or (shape is not None and shape.nullable):
             if default is not None:
                 return None
-            default = each.name
+            default = name
     if len({make_key(v.tag) for v in variants}) != len(variants):
         return None
     if fallback == default:

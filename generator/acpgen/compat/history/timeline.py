@@ -187,8 +187,8 @@ def bump(verdict: Verdict | None, old: Milestone, new: Milestone) -> Bump:
         required_size = _BELOW_ONE[required_size]
     sizes: tuple[Size, ...] = ("major", "minor", "patch")
     actual_size: Size = "none"
-    for size, one, other in zip(reversed(sizes), before[2::-1], after[2::-1], strict=True):
-        actual_size = size if one != other else actual_size
+    for size, was, now in zip(reversed(sizes), before[2::-1], after[2::-1], strict=True):
+        actual_size = size if was != now else actual_size
     return Bump(required_size, actual_size, below_one, bool(after[3]))
 
 
@@ -217,7 +217,7 @@ def _find_origins(spans: Sequence[Report | Faults], milestones: Sequence[Milesto
     """
     findings_by_span: list[Mapping[FindingKey, Finding] | None] = [{}]
     findings_by_span += [
-        None if isinstance(each, Faults) else {_make_key(one): one for one in each.findings} for each in spans
+        None if isinstance(span, Faults) else {_make_key(each): each for each in span.findings} for span in spans
     ]
     alike: dict[tuple[int, Origin], set[str]] = {}
     for finding in (findings_by_span[-1] or {}).values():
@@ -236,10 +236,9 @@ def _find_origins(spans: Sequence[Report | Faults], milestones: Sequence[Milesto
 
 def _stands(finding: Finding, span_findings: Mapping[FindingKey, Finding]) -> bool:
     """Whether a span contains a finding, or a rename of the part that the finding reports as removed."""
-    others = (each for each in span_findings.values() if each.rule == _RENAMED.get(finding.rule))
-    return _make_key(finding) in span_findings or any(
-        _make_loss_key(each) == _make_loss_key(finding) for each in others
-    )
+    renames = (each for each in span_findings.values() if each.rule == _RENAMED.get(finding.rule))
+    loss = _make_loss_key(finding)
+    return _make_key(finding) in span_findings or any(_make_loss_key(rename) == loss for rename in renames)
 
 
 def _make_key(finding: Finding) -> FindingKey:

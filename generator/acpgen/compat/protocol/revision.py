@@ -136,8 +136,8 @@ class SchemaRevision:
         match type_:
             case ir.Ref(name):
                 return self.definitions[name].at
-            case ir.AnyOf(types) if len(others := [each for each in types if each != ir.Null()]) == 1:
-                return self.locate_type(others[0])
+            case ir.AnyOf(types) if len(rest := [each for each in types if each != ir.Null()]) == 1:
+                return self.locate_type(rest[0])
             case _:
                 return ""
 
@@ -188,14 +188,18 @@ class SchemaRevision:
 
     def list_residue(self, names: Iterable[str]) -> list[str]:
         """What the definitions demand beyond their shapes, as texts. Records are ignored here and compared as records."""
-        others = [each for name in names if not isinstance(each := self.definitions[name], ir.Record)]
-        residue = [self.write_demand(place) for each in others for place in each.unenforced]
-        # Shapes join the branches of a union, and overlapping ones exclude each other.
-        residue += [self.write_demand(f"{each.at}/oneOf") for each in others if _is_exclusive(each)]
-        unions = (each for each in others if isinstance(each, ir.TaggedUnion) and each.default_admits_known)
-        residue += (
-            f"known tags in {'oneOf' if 'oneOf' in self.bundle.definitions[each.name] else 'anyOf'}" for each in unions
-        )
+        residue: list[str] = []
+        for name in names:
+            definition = self.definitions[name]
+            if isinstance(definition, ir.Record):
+                continue
+            residue += map(self.write_demand, definition.unenforced)
+            # Shapes join the branches of a union, and overlapping ones exclude each other.
+            if isinstance(definition, ir.Alias) and isinstance(definition.type, ir.AnyOf) and definition.type.exclusive:
+                residue.append(self.write_demand(f"{definition.at}/oneOf"))
+            if isinstance(definition, ir.TaggedUnion) and definition.default_admits_known:
+                keyword = "oneOf" if "oneOf" in self.bundle.definitions[name] else "anyOf"
+                residue.append(f"known tags in {keyword}")
         return sorted(residue)
 
     def write_demand(self, at: str) -> str:
@@ -402,20 +406,19 @@ class SchemaRevision:
         definitions that were compared part by part.
         """
         at = self.bundle.origins[name]
-        is_copied = (
-            name not in compared_names and find_branches(self.bundle.definitions[name]) is not None
-        )  # into a union around it
+        is_union = find_branches(self.bundle.definitions[name]) is not None
+        is_copied = is_union and name not in compared_names  # into a union around it
         result: dict[tuple[str, str], Statements] = {}
-        records = {self.bundle.origins[each] for each in self._parts[at] if self._is_record(each)}
-        for each in self._parts[at]:
-            origin = self.bundle.origins[each]
-            if origin in records and not self._is_record(each):
+        records = {self.bundle.origins[part] for part in self._parts[at] if self._is_record(part)}
+        for part in self._parts[at]:
+            origin = self.bundle.origins[part]
+            if origin in records and not self._is_record(part):
                 continue  # params by position say what those by name do
             is_branch = is_copied and _OF_BRANCHES.fullmatch(origin.removeprefix(at)) is not None
-            is_read = is_branch or each in compared_names or origin in self._declared_places
-            result[each, origin.removeprefix(at)] = frozenset(
+            is_read = is_branch or part in compared_names or origin in self._declared_places
+            result[part, origin.removeprefix(at)] = frozenset(
                 (write_plain_pointer(*keys), keyword, make_key(node[keyword]))
-                for keys, node in walk_schemas(self.stable_schemas[each])
+                for keys, node in walk_schemas(self.stable_schemas[part])
                 for keyword in _STATEMENTS & node.keys()
                 if not (is_read and _locate_statement(origin, keys, keyword) in self._read_places[keyword])
             )
@@ -460,16 +463,13 @@ class SchemaRevision:
     def references(self) -> Mapping[str, frozenset[str]]:
         """The definitions that each definition refers to, in the source and in the bundle."""
         definitions = self.bundle.definitions
-        return {
-            name: (self.bundle.references.get(name, frozenset()).union(names) & definitions.keys())
-            - (
-                names.difference(list_references(_without_annotations(schema)))
-                if _MAY_JUDGE_NOTHING.search(text)
-                else set()
-            )
-            for name, schema in definitions.items()
-            for names, text in ((set(list_references(schema)), self.texts.get(name, "")),)
-        }
+        references: dict[str, frozenset[str]] = {}
+        for name, schema in definitions.items():
+            names = frozenset(list_references(schema))
+            references[name] = self.bundle.references.get(name, frozenset()).union(names) & definitions.keys()
+            if _MAY_JUDGE_NOTHING.search(self.texts.get(name, "")):
+                references[name] -= names.difference(list_references(_without_annotations(schema)))
+        return references
 
     @cached_property
     def answers(self) -> dict[str, Any]:
@@ -522,17 +522,9 @@ class SchemaRevision:
     def _leads(self, type_: ir.Type, path: tuple[str, ...]) -> bool:
         if not path:
             return True
-        shape = find_shape(type_, self.definitions)
-        for alternative in shape.of("object"):
-            if isinstance(alternative, Objects):
-                for each in self.list_stable(alternative.fields):
-                    if each.name == path[0] and self._leads(each.type, path[1:]):
-                        return True
-        return False
-
-
-def _is_exclusive(definition: ir.Definition) -> bool:
-    return isinstance(definition, ir.Alias) and isinstance(definition.type, ir.AnyOf) and definition.type.exclusive
+        records = (each for each in find_shape(type_, self.definitions).of("object") if isinstance(each, Objects))
+        fields = (field for record in records for field in self.list_stable(record.fields) if field.name == path[0])
+        return any(self._leads(field.type, path[1:]) for field in fields)
 
 
 def list_fields(pointer: str) -> str:

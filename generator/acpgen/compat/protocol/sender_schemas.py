@@ -109,14 +109,14 @@ def _write_sent(definition: ir.Definition, schemas: Mapping[str, Schema], suffix
                 else write_schema(extra, suffix)
             )
             properties: Schema = dict.fromkeys(names, True)
-            elsewhere = _make_elsewhere_test(definition, schemas)
+            is_judged_elsewhere = _make_elsewhere_test(definition, schemas)
             for field in fields:
-                is_joined = _is_joined(definition, field.at) or elsewhere(field.name)
+                is_joined = _is_joined(definition, field.at) or is_judged_elsewhere(field.name)
                 properties[field.name] = True if is_joined else write_schema(field.type, suffix)
             if extra == ir.Anything() and META not in names:
                 properties[META] = _META_BEFORE
-            others: Schema = {"patternProperties": dict.fromkeys(patterns, True)} if patterns else {}
-            whole: Schema = {"properties": properties, **others, "additionalProperties": rest} | name_limits
+            by_pattern: Schema = {"patternProperties": dict.fromkeys(patterns, True)} if patterns else {}
+            whole: Schema = {"properties": properties, **by_pattern, "additionalProperties": rest} | name_limits
             where = _write_condition(definition.name, names, schemas) if free and suffix == DECLARED else {}
             return {"allOf": [whole, where]} if where else whole
         case ir.TaggedUnion(tag=tag, variants=variants):
@@ -155,9 +155,9 @@ def _write_condition(name: str, names: Mapping[str, None], schemas: Mapping[str,
     if not any(keyword in each for each in at_place for keyword in ("if", "dependentSchemas")):
         return {}
     properties = {each for schema in at_place for each in schema.get("properties", {})}
-    others: Schema = dict.fromkeys((each for each in names if each not in properties), True)
+    rest: Schema = dict.fromkeys((each for each in names if each not in properties), True)
     free: Schema = {_EXTENSION["pattern"]: True}
-    reference: Schema = {"$ref": write_reference(name), "properties": others, "patternProperties": free}
+    reference: Schema = {"$ref": write_reference(name), "properties": rest, "patternProperties": free}
     return reference | {"unevaluatedProperties": False}
 
 
@@ -202,8 +202,8 @@ _TOGETHER: Final = {"if": ("if", "then", "else")}
 def declares_nothing(objects: Objects, schemas: Mapping[str, Schema]) -> bool:
     """Whether objects declare no members except unstable fields in any keyword, so that all their members are free."""
     names, patterns = _list_names(objects.name, schemas) if objects.name is not None else ({}, {})
-    others = names.keys() - {field.name for field in objects.fields}
-    return all(field.unstable for field in objects.fields) and not (others or patterns)
+    undeclared = names.keys() - {field.name for field in objects.fields}
+    return all(field.unstable for field in objects.fields) and not (undeclared or patterns)
 
 
 def find_conditional_members(

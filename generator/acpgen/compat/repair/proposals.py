@@ -118,12 +118,12 @@ class Proposals:
         value, holder = new.get_value(at), find_holder(at)
         if at is None or not is_object(value) or not receiver or not self._is_new:
             return None
-        tags = list_constants(value).values() if holder in _BRANCHES else ()
-        name = next(map(str, tags), "") if holder in _BRANCHES else str(at[-1])
-        capabilities = self._find_capabilities(receiver) if name and holder in ("properties", *_BRANCHES) else None
-        if capabilities is None or not is_object(new.get_value(capabilities[0])):
+        name = next(map(str, list_constants(value).values()), "") if holder in _BRANCHES else str(at[-1])
+        target = self._find_capabilities(receiver) if name and holder in ("properties", *_BRANCHES) else None
+        capabilities, path = target or (None, "")
+        if capabilities is None or not is_object(new.get_value(capabilities)):
             return None
-        place, path = (*capabilities[0], "properties"), capabilities[1]
+        place = (*capabilities, "properties")
         declared_members = new.get_value(place)
         words = [each[0].upper() + each[1:] for each in re.split("[^A-Za-z0-9]+", name) if each] or ["addition"]
         key = re.sub("^[0-9]", "v", words[0][0].lower()) + "".join(words)[1:]
@@ -131,11 +131,8 @@ class Proposals:
             key += "2"
         gate = f"{receiver}:{path}.{key}"
         declared: Any = {"description": f"Whether the peer supports {name!r}.", "type": "boolean"}
-        capability = (
-            Reversal("add", (*place, key), declared)
-            if is_object(declared_members)
-            else Reversal("add", place, {key: declared})
-        )
+        is_first = not is_object(declared_members)
+        capability = Reversal("add", place, {key: declared}) if is_first else Reversal("add", (*place, key), declared)
         marking = Reversal("replace" if "x-capability" in value else "add", (*at, "x-capability"), gate)
         sentence = f"Send {name!r} only to peers that advertise the new capability {gate}."
         return Proposal(sentence, "keep", (capability, marking))
@@ -149,12 +146,13 @@ class Proposals:
         capability_names = re.findall(rf'"x-capability"\s*:\s*"{re.escape(receiver)}:([^".]+)', texts)
         for method in (each for each in meaning.protocol.methods if each.name == "initialize"):
             record = meaning.definitions.get((method.result if method.side == receiver else method.params) or "")
-            for each in record.fields if isinstance(record, ir.Record) else ():
-                options = each.type.types if isinstance(each.type, ir.AnyOf) else (each.type,)
+            for field_ in record.fields if isinstance(record, ir.Record) else ():
+                options = field_.type.types if isinstance(field_.type, ir.AnyOf) else (field_.type,)
                 names = [option.name for option in options if isinstance(option, ir.Ref)]
-                if len(names) == 1 and (each.name in capability_names or each.name.lower().endswith("capabilities")):
+                is_capability = field_.name in capability_names or field_.name.lower().endswith("capabilities")
+                if len(names) == 1 and is_capability:
                     origin = meaning.bundle.origins[names[0]]
-                    return self.sides.new.parse_parts(origin.partition("#")[0], split_place(origin)), each.name
+                    return self.sides.new.parse_parts(origin.partition("#")[0], split_place(origin)), field_.name
         return None
 
     def _propose_both(self) -> Iterator[Proposal]:
@@ -172,12 +170,12 @@ class Proposals:
         around = sides.old.find_definition(place)
         rest = [each for each in every if sides.find_changed_definition(each) == around and each not in back]
         demand = self._find_demand() if self.finding.rule.endswith("-renamed") else None
-        others = [*self._list_restored_branches(back, every), *([demand] if demand else [])]
+        more = [*self._list_restored_branches(back, every), *([demand] if demand else [])]
         deprecated_parts = [self._deprecate(each) for each in back]
         keeps = deprecated_parts != back
         sentence = f"Keep {self._name(place)}{', marked as deprecated,' if keeps else ''} until the next major version."
         for parts in (deprecated_parts, [*deprecated_parts, *rest]):
-            yield Proposal(sentence, "keep" if keeps else "revert", (*parts, *others))
+            yield Proposal(sentence, "keep" if keeps else "revert", (*parts, *more))
 
     def _list_restored_branches(self, back: Iterable[Reversal], every: Iterable[Reversal]) -> list[Reversal]:
         """The branches of definitions and roots that refer to the restored messages."""

@@ -57,8 +57,8 @@ class RepairResult:
     def difference(self) -> str:
         """The changes of the files as a unified diff."""
         lines: list[str] = []
-        for each in (each for each in self.new.documents.documents if each.path in self.texts):
-            at, *texts = self.new.at(each.path), each.text, self.texts[each.path]
+        for document in (each for each in self.new.documents.documents if each.path in self.texts):
+            at, *texts = self.new.at(document.path), document.text, self.texts[document.path]
             before, after = (text.splitlines(keepends=True) for text in texts)
             lines += (
                 line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
@@ -180,9 +180,9 @@ class _Search:
                     each for each in self.wanted if id(each) not in self.chosen and outcome.ends(each, self.before)
                 ]
                 least, outcome = self._reduce(proposal, ended if effort == "revert all" else [finding], outcome)
-                for other in self.wanted:
-                    if outcome.ends(other, self.before):
-                        self.chosen.setdefault(id(other), least)
+                for ended_finding in self.wanted:
+                    if outcome.ends(ended_finding, self.before):
+                        self.chosen.setdefault(id(ended_finding), least)
                 return
             self.failures[id(finding)].append(outcome if isinstance(outcome, str) else "the finding stays")
 
@@ -191,8 +191,8 @@ class _Search:
 
         It leaves an equal share of the budget for each other finding.
         """
-        others = sum(id(each) not in self.chosen and each not in ended for each in self.wanted)
-        limit = self.spent + (self.limit - _SPARED - self.spent) // (others + 1)
+        waiting = sum(id(each) not in self.chosen and each not in ended for each in self.wanted)
+        limit = self.spent + (self.limit - _SPARED - self.spent) // (waiting + 1)
         for unit in (self.sides.find_changed_definition, attrgetter("key")):
             units = list(dict.fromkeys(map(unit, proposal.parts)))
             size = len(units) // 2
@@ -315,10 +315,10 @@ class _Outcome:
         A finding at another message is not new if its cause already existed.
         """
         remaining = before.claims.copy()
-        for each in self.bad:
-            remaining.subtract(_list_claims(each))
-            if all(remaining[(*key, each.severity)] < 0 for key in _make_keys(each)):
-                yield each
+        for finding in self.bad:
+            remaining.subtract(_list_claims(finding))
+            if all(remaining[(*key, finding.severity)] < 0 for key in _make_keys(finding)):
+                yield finding
 
 
 def _list_claims(finding: Finding) -> list[tuple[str, ...]]:
@@ -336,14 +336,14 @@ def _describe_reason(worse: Finding) -> str:
 def with_texts(side_input: Input, new_texts: Mapping[str, str]) -> Input:
     """An input with the texts of some files replaced, by path. Raises `Faults`."""
     documents, values = list(side_input.documents.documents), side_input.documents.values_by_uri
-    for index, each in enumerate(documents):
-        if each.path in new_texts:
-            at = side_input.at(each.path)
-            value = parse_json(new_texts[each.path], at)
+    for index, document in enumerate(documents):
+        if document.path in new_texts:
+            at, text = side_input.at(document.path), new_texts[document.path]
+            value = parse_json(text, at)
             faults = list(check(value, at, values))
             if faults:
                 raise Faults(faults)
-            documents[index] = Document(each.path, value, new_texts[each.path])
+            documents[index] = Document(document.path, value, text)
     return replace(side_input, documents=replace(side_input.documents, documents=tuple(documents)))
 
 

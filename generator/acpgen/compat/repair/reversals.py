@@ -9,8 +9,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any, Final, TypeAlias
 
+from acpgen.input.equality import is_equal
 from acpgen.input.keywords import PROSE
 from acpgen.input.numbers import dumps
 from acpgen.input.text_edits import Edit
@@ -35,12 +37,13 @@ class Reversal(Edit):
 
     @cached_property
     def key(self) -> str:
+        """The identity, which is asked for often."""
         return self.identity
 
 
-def holds(place: Place | None, other: Place | None) -> bool:
-    """Whether a place is the other one or contains it."""
-    return place is not None and other is not None and place == other[: len(place)]
+def holds(place: Place | None, inner: Place | None) -> bool:
+    """Whether a place is the inner one or contains it."""
+    return place is not None and inner is not None and place == inner[: len(place)]
 
 
 def find_holder(place: Place | None) -> str | int:
@@ -52,23 +55,28 @@ def combine(parts: Iterable[Reversal], files: Mapping[str, Any]) -> Edits | None
     """Combine edits, by file; `files` are the contents of the files. `None` if two edits conflict."""
     edits: dict[object, Edit] = {}
     for part in {part.key: part for part in parts}.values():
-        key, edit = part.key if _is_item(part) else part.at, part
-        if key in edits:
-            one, other = edits[key].value, part.value
-            if edits[key].op != part.op or part.op != "add" or not is_object(one) or not is_object(other):
-                return None
-            if not all(is_equal(one[name], other[name]) for name in one if name in other):
-                return None
-            edit = replace(part, value={**one, **other})
+        key = part.key if _is_item(part) else part.at
+        edit = _merge(edits[key], part) if key in edits else part
+        if edit is None:
+            return None
         edits[key] = edit
-    removals = [each for each in edits.values() if each.op == "remove"]
-    kept_edits = [each for each in edits.values() if each.op != "remove" or not any(map(each.is_inside, removals))]
-    if any(each.is_inside(other) for each in kept_edits for other in kept_edits if not _is_item(other)):
+    removals = [edit for edit in edits.values() if edit.op == "remove"]
+    effective = [edit for edit in edits.values() if edit.op != "remove" or not any(map(edit.is_inside, removals))]
+    if any(edit.is_inside(outer) for edit in effective for outer in effective if not _is_item(outer)):
         return None
     by_file: dict[str, list[Edit]] = defaultdict(list)
-    for each in _without_empty(kept_edits, files):
-        by_file[str(each.at[0])].append(Edit(each.op, each.at[1:], each.value, each.after))
+    for edit in _without_empty(effective, files):
+        by_file[str(edit.at[0])].append(Edit(edit.op, edit.at[1:], edit.value, edit.after))
     return {path: tuple(file_edits) for path, file_edits in by_file.items()}
+
+
+def _merge(first: Edit, second: Edit) -> Edit | None:
+    """Two additions of an object at one place as one; `None` if the edits contradict each other."""
+    was, now = first.value, second.value
+    if not first.op == second.op == "add" or not is_object(was) or not is_object(now):
+        return None
+    is_consistent = all(is_equal(was[name], now[name]) for name in was if name in now)
+    return replace(second, value={**was, **now}) if is_consistent else None
 
 
 def _is_item(edit: Edit) -> bool:
@@ -87,11 +95,6 @@ def _without_empty(edits: list[Edit], files: Mapping[str, Any]) -> list[Edit]:
         if len(these) == len(array) and all(edit.op == "remove" for edit in these):
             edits = [*(edit for edit in edits if edit not in these), Edit("remove", at)]
     return edits
-
-
-def is_equal(one: Any, other: Any) -> bool:
-    """Whether two JSON values are equal; `1` and `true` are not."""
-    return one == other and dumps(one, sort_keys=True) == dumps(other, sort_keys=True)
 
 
 def find_reversals(old: Any, new: Any, was: Place, at: Place, *, schema: bool = True) -> Iterator[Reversal]:
@@ -143,17 +146,14 @@ def _reverse_items(old: list[Any], new: list[Any], was: Place, at: Place) -> Ite
 def _match_items(old: list[Any], new: list[Any]) -> dict[int, int]:
     """The index of the new item for each matching old item: equal, or with the same identifying mark."""
     partners: dict[int, int] = {}
-    for mark in (_serialize, _mark):
+    for mark in (lambda item: dumps(item, sort_keys=True), _mark):
         new_marks = [mark(item) for item in new]
         for index, item in enumerate(old):
             if index not in partners and (old_mark := mark(item)) is not None:
-                free = [i for i, other in enumerate(new_marks) if other == old_mark and i not in partners.values()]
-                partners |= {index: free[0]} if free else {}
+                matched = {*partners.values()}
+                free = (i for i, new_mark in enumerate(new_marks) if new_mark == old_mark and i not in matched)
+                partners.update((index, partner) for partner in islice(free, 1))
     return partners
-
-
-def _serialize(item: Any) -> str | None:
-    return dumps(item, sort_keys=True)
 
 
 def _mark(item: Any) -> str | None:

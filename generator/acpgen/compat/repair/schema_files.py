@@ -98,11 +98,9 @@ class SchemaPair:
     def reversals(self) -> tuple[Reversal, ...]:
         """All edits that restore the meaning of the old side; definitions that only the new side has stay."""
         before, after = self.old.definitions, self.new.definitions
-        paths = [(path, path) for path in self.old.values if path in self.new.values]
         pairs = [(at, after[name]) for name, at in before.items() if name in after]
-        pairs += [
-            ((one,), (other,)) for one, other in paths or [(next(iter(self.old.values)), next(iter(self.new.values)))]
-        ]
+        roots: list[tuple[Place, Place]] = [((path,), (path,)) for path in self.old.values if path in self.new.values]
+        pairs += roots or [((next(iter(self.old.values)),), (next(iter(self.new.values)),))]
         edits: dict[str, Reversal] = {}
         for was, at in pairs:
             old, new = self.translate(self.old.get_value(was), was[0], at[0]), self.new.get_value(at)
@@ -121,7 +119,7 @@ class SchemaPair:
             return Reversal("add", place[:2], value, old=was)
         definitions = self.new.definitions
         earlier = [definitions[each] for each in names[: names.index(name)] if each in definitions]
-        after = [str(each[-1]) for each in earlier if each[0] == place[0] and len(place) == 3]
+        after = [str(at[-1]) for at in earlier if at[0] == place[0] and len(place) == 3]
         return Reversal("add", place, value, after[-1] if after else None, was)
 
     def remove_definition(self, name: str) -> tuple[Reversal, ...]:
@@ -130,10 +128,10 @@ class SchemaPair:
         Some definitions have an effect whatever refers to them: a profile names them, or they have the name of an inner type.
         """
         gone = set(find_sources({name} & self._added.keys(), self._added))
-        edits = (Reversal("remove", self.new.definitions[each]) for each in sorted(gone))
-        referring = [each for each in self.reversals if gone and self._refers(each.at, gone)]
-        beside = {each.at[:-1] for each in referring if each.at[-1] == "$ref"}
-        return (*edits, *referring, *(each for each in self.reversals if each.at[:-1] in beside))
+        edits = (Reversal("remove", self.new.definitions[added]) for added in sorted(gone))
+        referring = [edit for edit in self.reversals if gone and self._refers(edit.at, gone)]
+        beside = {edit.at[:-1] for edit in referring if edit.at[-1] == "$ref"}
+        return (*edits, *referring, *(edit for edit in self.reversals if edit.at[:-1] in beside))
 
     @cached_property
     def _added(self) -> Mapping[str, Iterable[str]]:
@@ -154,8 +152,8 @@ class SchemaPair:
             for name in self.old.list_references(self.old.get_value(at), at[0]):
                 was = self.old.definitions[name]
                 if name not in self.new.definitions and was not in places:
-                    again = self.restore(name)
-                    edits[again.key] = again
+                    restored = self.restore(name)
+                    edits[restored.key] = restored
                     places.add(was)
                     pending.append(was)
         return tuple(edits.values())

@@ -317,10 +317,11 @@ class Content:
         text = judgement.message
         receiver = Receiver(context, placed, messages)
         received = receiver.receive(judgement)
-        if placed.free and (received is None or received[1] is None or received[1].refused_by is None):
+        witness = None if received is None else received.witness
+        if placed.free and (witness is None or witness.refused_by is None):
             judgement = of_anything(judgement, change)
             received = receiver.receive(judgement)
-        if judgement.effect == "taken" and (received is None or received[1] is None):
+        if judgement.effect == "taken" and (received is None or received.witness is None):
             assert isinstance(change, FieldChange)
             return self._reach(replace(original, change=replace(change, harmless=True)), messages)
         if received is None:

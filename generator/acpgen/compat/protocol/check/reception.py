@@ -6,7 +6,7 @@ The receiver refuses it, it accepts it and reads it as something else, a name in
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
 
@@ -24,8 +24,12 @@ from acpgen.compat.rules import KINDS
 if TYPE_CHECKING:
     from schema_inclusion import Culprit, Relation
 
-Received: TypeAlias = "tuple[Judgement, Witness | None]"
-"""The judgement of a rule, adapted to how a receiver treats the change, with the message that shows it; `None` if none was found."""
+
+class Received(NamedTuple):
+    """The judgement of a rule, adapted to how a receiver treats the change, with the message that shows it; `None` if none was found."""
+
+    judgement: Judgement
+    witness: Witness | None
 
 
 class Receiver(Struct, frozen=True):
@@ -43,7 +47,7 @@ class Receiver(Struct, frozen=True):
         sender = judgement.accepted_by or judgement.carried_by
         culprit = None if sender is None else self.find_culprit(sender)
         if sender is None or (culprit is None and judgement.accepted_by is not None):
-            return judgement, None
+            return Received(judgement, None)
         answer: Answer = "yes"
         if culprit is not None:
             if any(step.kind == "field" and step.was is not None for step in self.found.steps):
@@ -51,7 +55,7 @@ class Receiver(Struct, frozen=True):
             else:
                 answer, witness = self.find_refusal(culprit, sender)
             if witness is not None:
-                return judgement, witness
+                return Received(judgement, witness)
         if judgement.carried_by is not None and self._is_understood(judgement.carried_by):
             return None
         if culprit is not None and judgement.accepted_by is not None:
@@ -60,16 +64,16 @@ class Receiver(Struct, frozen=True):
             is_within = judgement.effect != "taken" and any(step.kind == "variant" for step in self.found.steps)
             witness = self._find_misread(culprit, sender) if is_within else None
             if witness is not None:
-                return as_misread(judgement, sender, self._misread_as), witness
+                return Received(as_misread(judgement, sender, self._misread_as), witness)
         if judgement.carried_by is not None:
             without_meaning = self.find_culprit(sender, is_lost=True)
             if without_meaning is None:
-                return judgement, None
+                return Received(judgement, None)
             understood = self._is_understood_elsewhere(without_meaning, sender)
             if understood == "yes":
                 return None
-            return judgement, self._find_loss(without_meaning, sender) if understood == "no" else None
-        return None if answer == "yes" else (judgement, None)
+            return Received(judgement, self._find_loss(without_meaning, sender) if understood == "no" else None)
+        return None if answer == "yes" else Received(judgement, None)
 
     def find_culprit(self, sender: Revision, *, is_lost: bool = False) -> Culprit | None:
         """What the receiver refuses of the change in the sender's values, at its place, or with `is_lost`, what has no meaning; `None`
@@ -187,12 +191,13 @@ class Receiver(Struct, frozen=True):
             if acceptance.find_understood(placed.pair, alternative, sender, required_names).verdict.value == "yes":
                 message = f"The alternative {part.name} was added: another one with more optional fields."
                 claimed = replace(judgement, effect="claimed", message=message, accepted_by=None, carried_by=None)
-                return replace(claimed, advice="None: old peers ignore the fields."), None
+                return Received(replace(claimed, advice="None: old peers ignore the fields."), None)
         misread = as_misread(judgement, sender, self._misread_as)
         culprit = self.find_culprit(sender, is_lost=True)
         if relation.witness is None or culprit is None:
-            return misread, None
-        return misread, self._find_loss(replace(culprit, accepted={"const": relation.witness.value}), sender)
+            return Received(misread, None)
+        misread_culprit = replace(culprit, accepted={"const": relation.witness.value})
+        return Received(misread, self._find_loss(misread_culprit, sender))
 
 
 def as_misread(judgement: Judgement, sender: Revision, words: str) -> Judgement:
