@@ -291,7 +291,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
     "history": (
         frozenset({"history.revision_sources", "history.timeline"}),
-        frozenset({"compare", "files", "findings"}),
+        frozenset({"compare", "files", "findings", "rules"}),
     ),
     "report": (frozenset({"check_report", "history_report"}), frozenset({"compare", "findings", "history"})),
     "cache": (frozenset({"report_cache"}), frozenset({"compare", "files", "findings"})),

@@ -200,7 +200,6 @@ def _describe_direction(finding: Finding) -> str:
 
 
 def _introduce_witness(witness: Witness) -> str:
-    """The sentence that introduces a witness."""
     if witness.carried_by is not None:
         return f"Only the {witness.carried_by} revision understands all of this message:"
     return f"The {witness.accepted_by} revision accepts this message; the {witness.refused_by} revision rejects it:"

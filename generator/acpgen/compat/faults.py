@@ -15,9 +15,7 @@ NO_KEYWORD = FaultKind(
     "Name the schema itself; documents that only contain schemas, such as OpenAPI, are not read.",
 )
 NOT_APPENDABLE = FaultKind(
-    "not-appendable",
-    "no waiver can be appended to this file.",
-    "Write its waivers as separate tables: [[waiver]].",
+    "not-appendable", "no waiver can be appended to this file.", "Write its waivers as separate tables: [[waiver]]."
 )
 NOT_REPAIRABLE = FaultKind(
     "not-repairable", "no repair can be written here: {reason}. Nothing was changed.", "Make the change by hand."

@@ -54,25 +54,25 @@ def _make_finding(group: list[Reach], old: SourcePositions, new: SourcePositions
     )
 
 
-def _identify(each: Reach) -> list[str | None]:
+def _identify(reach: Reach) -> list[str | None]:
     """The identity of a reach: edits elsewhere do not change it, and a change for the worse does."""
-    return [each.severity, each.rule, each.method, each.flow, each.location, each.subject]
+    return [reach.severity, reach.rule, reach.method, reach.flow, reach.location, reach.subject]
 
 
 def _without_duplicates(group: list[Reach]) -> list[Reach]:
     """The reaches without those at a branch, `#/oneOf/0.n`, that duplicate one of the whole document, `(text).n`."""
 
-    def rank_harm(each: Reach) -> tuple[object, ...]:
-        return each.severity, each.effect, each.method, each.flow, each.breaks, each.old_at, each.new_at
+    def rank_harm(reach: Reach) -> tuple[object, ...]:
+        return reach.severity, reach.effect, reach.method, reach.flow, reach.breaks, reach.old_at, reach.new_at
 
-    document_harms = {rank_harm(each) for each in group if "#/" not in each.location}
-    return [each for each in group if "#/" not in each.location or rank_harm(each) not in document_harms]
+    document_harms = {rank_harm(reach) for reach in group if "#/" not in reach.location}
+    return [reach for reach in group if "#/" not in reach.location or rank_harm(reach) not in document_harms]
 
 
-def _sort_key(each: Reach) -> tuple[int, int, bool, str, str, str]:
+def _sort_key(reach: Reach) -> tuple[int, int, bool, str, str, str]:
     """The sort key of a reach: worst first, then the smallest witness."""
-    size = 0 if each.witness is None else len(dumps(each.witness.value))
-    return SEVERITIES.index(each.severity), size, each.method is None, each.method or "", each.flow, each.location
+    size = 0 if reach.witness is None else len(dumps(reach.witness.value))
+    return SEVERITIES.index(reach.severity), size, reach.method is None, reach.method or "", reach.flow, reach.location
 
 
 def fingerprint(*about: object) -> str:

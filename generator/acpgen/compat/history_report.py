@@ -147,16 +147,16 @@ def convert_history(timeline: Timeline, fail_on: str = "risky") -> dict[str, JSO
     }
 
 
-def _step_data(each: RevisionStep, fail_on: str) -> JSON:
-    report = each.report
+def _step_data(step: RevisionStep, fail_on: str) -> JSON:
+    report = step.report
     row: dict[str, JSON] = {
-        "old": each.old.name,
-        "new": each.new.name,
+        "old": step.old.name,
+        "new": step.new.name,
         "verdict": None if report is None else report.verdict,
-        "version": {**asdict(each.bump), "enough": each.bump.is_enough},
+        "version": {**asdict(step.bump), "enough": step.bump.is_enough},
     }
     if report is None:
-        return {**row, "failure": each.failure}
+        return {**row, "failure": step.failure}
     return {
         **row,
         **asdict(report.wire),

@@ -298,7 +298,6 @@ def require_roles(policy: Policy, reports: Iterable[Report], project: Config) ->
 
 
 def _list_roles(project: Config) -> Iterator[str]:
-    """The roles of the protocols of a project. Raises `Faults`."""
     from acpgen.compat.compare import read_side
     from acpgen.compat.sources import open_input
 

@@ -100,7 +100,8 @@ class Rule:
 
     The first row of a rule has its documentation, and its mirror or the reason for none. `on` is a kind of change, or `Change.what`;
     empty for findings without a change. `when` selects among the rows of one kind: exactly one applies. `sender` is the revision whose
-    messages are rejected or lose meaning; with `or_lost`, a rejection is searched first. The other columns are as in `Judgement`.
+    messages are rejected or lose meaning; with `or_lost`, a rejection is searched first. `renamed` is the rule for a rename, by which old
+    peers lose the same as by a removal. The other columns are as in `Judgement`.
     """
 
     id: str
@@ -114,6 +115,7 @@ class Rule:
     ungated: Text | None = None
     between: tuple[str, ...] = ()
     unaware: tuple[Revision, ...] = ()
+    renamed: str = ""
     mirror: str = ""
     unmirrored: str = ""
     doc: str = ""

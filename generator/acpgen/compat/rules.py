@@ -47,7 +47,6 @@ _UNSENT_TO_NEW: Final = "a new {receiver} that receives from an old {sender}"
 
 
 def _get_capability(change: Change) -> str | None:
-    """The capability that gates the part that one revision has."""
     capability: str | None = change.part.capability
     return capability
 
@@ -72,7 +71,6 @@ def _make_any_culprit(_: Change, pair: Pair, sender: Revision) -> Culprit:
 
 
 def _is_moved(change: Any) -> bool:
-    """Whether a param in both revisions has another position."""
     pairs = zip(change.old, change.new, strict=False)
     return any(old != new and (old in change.new or new in change.old) for old, new in pairs)
 
@@ -87,7 +85,7 @@ METHODS: Final[Table] = (
          message="The {new.kind} {new.name!r} was added.",
          advice=lambda c: NO_ACTION if c.new.capability else
          "Gate it with 'x-capability', so that callers know whether the peer supports it."),
-    Rule("method-removed", "method-removed", "lost", sender="old", unaware=("new",),
+    Rule("method-removed", "method-removed", "lost", sender="old", renamed="method-renamed", unaware=("new",),
          doc="A method was removed: it can no longer be called.",
          message="The {old.kind} {old.name!r} was removed; new peers {unaware}.",
          advice="Keep the method until the next major version, or declare its replacement with 'x-was'."),
@@ -139,7 +137,6 @@ METHODS: Final[Table] = (
 
 
 def _is_closed(objects: Objects) -> bool:
-    """Whether an object rejects undeclared members."""
     return isinstance(objects.extra, ir.Nothing)
 
 
@@ -175,7 +172,6 @@ def _make_omission(change: Change, _: Pair, sender: Revision) -> Culprit | None:
 
 
 def _exclude_member(name: str) -> Schema:
-    """The schema of an object without the member."""
     return {"type": "object", "not": {"required": [name]}}
 
 
@@ -276,7 +272,7 @@ FIELDS: Final[Table] = (
          doc="A required field was added: messages of old senders lack it.",
          message="The required field {new.name!r} was added; old peers do not send it.",
          advice="Make it optional, and define what its absence means."),
-    Rule("field-removed", "field-removed", "lost", sender="old",
+    Rule("field-removed", "field-removed", "lost", sender="old", renamed="field-renamed",
          when=lambda c: _is_removed(c) and not c.by and not _is_closed(c.within.new),
          doc="An optional field was removed. New receivers accept messages with it but ignore its value. Names that "
              "begin with an underscore are extensions and stay allowed everywhere: see `extension-undeclared`.",
@@ -293,7 +289,7 @@ FIELDS: Final[Table] = (
     Rule("field-removed", "field-removed", "lost", sender="old", when=lambda c: _is_removed(c) and bool(c.pattern),
          message="Fields whose names match {pattern!r} were removed; new peers ignore them, such as {old.name!r}.",
          advice="Keep the pattern until the next major version, and document its replacement."),
-    Rule("required-field-removed", "field-removed", "refused", sender="new", when=lambda c: c.old.required,
+    Rule("required-field-removed", "field-removed", "refused", sender="new", renamed="field-renamed", when=lambda c: c.old.required,
          doc="A required field was removed: new senders omit it, and old receivers reject that.",
          message="The required field {old.name!r} was removed; old peers reject messages without it.",
          advice="{seems}Keep sending it until the next major version."),
@@ -657,13 +653,13 @@ UNIONS: Final[Table] = (
              "reject it.",
          message="The variant {tag} was added; old peers decode it as {within.old.default} or reject it.",
          advice=_advise_gate),
-    Rule("variant-removed", "variant-removed", "lost", sender="old", or_lost=True,
+    Rule("variant-removed", "variant-removed", "lost", sender="old", renamed="variant-renamed", or_lost=True,
          when=lambda c: c.within.new.openness == "open" or c.within.new.default is not None,
          doc="A variant was removed and new receivers do not reject it: they keep it as unknown, or decode it as the "
              "branch without a tag.",
          message="The variant {tag} was removed; new peers do not know its meaning.",
          advice="{seems}Keep the variant until the next major version."),
-    Rule("closed-variant-removed", "variant-removed", "refused", sender="old",
+    Rule("closed-variant-removed", "variant-removed", "refused", sender="old", renamed="variant-renamed",
          when=lambda c: c.within.new.openness != "open" and c.within.new.default is None,
          doc="A variant of a closed or tolerated union was removed: new receivers reject it.",
          message="The variant {tag} was removed; new peers reject it.",

@@ -226,7 +226,6 @@ def with_waivers(
 
 
 def _report_bad_end(waiver: Waiver, releases: Sequence[str]) -> Iterator[Fault]:
-    """The fault of a release as the end of a waiver."""
     if waiver.expires is not None:
         return
     if not releases:

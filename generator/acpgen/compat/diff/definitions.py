@@ -11,15 +11,7 @@ from typing import Final
 from acpgen import ir
 from acpgen.compat.changes import Change
 from acpgen.compat.diff import scalars, unions
-from acpgen.compat.diff.pairs import (
-    Comparison,
-    Declaration,
-    FindForm,
-    Pair,
-    PairNode,
-    PlacedChange,
-    Step,
-)
+from acpgen.compat.diff.pairs import Comparison, Declaration, FindForm, Pair, PairNode, PlacedChange, Step
 from acpgen.compat.diff.shapes import KINDS, Alternative, Kind, Shape, find_kind
 from acpgen.compat.findings import REVISIONS, Revision, Sides
 from acpgen.compat.protocol.revision import SchemaRevision

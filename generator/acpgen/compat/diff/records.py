@@ -153,13 +153,13 @@ def _diff_conditional(work: Comparison, old: Objects, new: Objects, at: ChangePl
     objects, members = Sides(old, new), Sides(_find_members(work.before, old), _find_members(work.after, new))
     for side in REVISIONS:
         opposite = get_opposite(side)
-        record, others = objects.on(opposite), members.on(opposite)
+        record, opposite_members = objects.on(opposite), members.on(opposite)
         if record.extra != ir.Anything() or declares_nothing(record, work.revisions.on(opposite).stable_schemas):
             continue
-        names = {field.name for field in record.fields} | {name for name, pattern in others if not pattern}
-        patterns = tuple(pattern for _, pattern in others if pattern)
+        names = {field.name for field in record.fields} | {name for name, pattern in opposite_members if not pattern}
+        patterns = tuple(pattern for _, pattern in opposite_members if pattern)
         for (name, pattern), (by, schema, place) in members.on(side).items():
-            if (name, pattern) in others or (not pattern and name in names):
+            if (name, pattern) in opposite_members or (not pattern and name in names):
                 continue
             field = ir.Field(name=name, type=ir.Anything(), required=False, owner=objects.on(side).name or "", at=place)
             change = FieldChange("field", within=objects, by=by, schema=schema, pattern=pattern, **at)

@@ -188,7 +188,6 @@ def diff_booleans(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alt
 
 
 def _list_booleans(alternatives: Iterable[Alternative]) -> set[ir.JSON]:
-    """The booleans that alternatives admit."""
     groups = [each.values if isinstance(each, Constants) else None for each in alternatives]
     return {True, False} if None in groups else {value.value for group in groups for value in group or ()}
 

@@ -308,7 +308,6 @@ def _match_equal(work: Comparison, old: Sequence[Alternative], new: Sequence[Alt
 
 
 def _get_type(alternative: Alternative) -> ir.Type:
-    """The type of an object or an array."""
     if isinstance(alternative, Objects | ir.TaggedUnion):
         return get_object_type(alternative)
     assert not isinstance(alternative, Constants)

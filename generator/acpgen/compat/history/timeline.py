@@ -14,6 +14,7 @@ from typing import Final, Literal, TypeAlias
 from acpgen.compat.compare import Side, compare_sides
 from acpgen.compat.findings import SEVERITIES, Finding, Report, Severity, Verdict, list_failing
 from acpgen.compat.project_releases import parse_version
+from acpgen.compat.rules import RULES
 from acpgen.errors import Faults
 
 Size: TypeAlias = Literal["none", "patch", "minor", "major"]
@@ -201,12 +202,7 @@ def _find_version(milestone: Milestone) -> tuple[int, int, int, str] | None:
 
 # --- since when ------------------------------------------------------------------------------------------------------
 
-_RENAMED: Final = {
-    "method-removed": "method-renamed",
-    **dict.fromkeys(("field-removed", "required-field-removed"), "field-renamed"),
-    **dict.fromkeys(("variant-removed", "closed-variant-removed"), "variant-renamed"),
-}
-"""The rule for a rename, by the rule for a removal: both take the old name from peers that know only this one."""
+_RENAMED: Final = {row.id: row.renamed for row in RULES if row.renamed}
 
 
 def _find_origins(spans: Sequence[Report | Faults], milestones: Sequence[Milestone]) -> tuple[Origin, ...]:

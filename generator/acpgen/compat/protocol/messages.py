@@ -277,7 +277,6 @@ def with_readable_texts(
 
 
 def _with_texts(value: ir.JSON, texts: Iterable[tuple[Path, str]]) -> ir.JSON:
-    """A message with other texts at some paths."""
     result = copy_json(value)
     for path, text in texts:
         holder: Any = result

@@ -489,7 +489,6 @@ class SchemaRevision:
         return compute_digest
 
     def _list_referred(self, node: Any) -> set[str]:
-        """The definitions that are reachable from a part of the bundle."""
         definitions = self.bundle.definitions
 
         def lead_on(part: Any) -> Iterator[str]:

@@ -121,10 +121,7 @@ def _write_sent(definition: ir.Definition, schemas: Mapping[str, Schema], suffix
             return {"allOf": [whole, where]} if where else whole
         case ir.TaggedUnion(tag=tag, variants=variants):
             branches: list[Written] = [
-                {
-                    **_write_tagged(tag, {"const": each.tag}),
-                    "$ref": write_reference(each.type + suffix),
-                }
+                {**_write_tagged(tag, {"const": each.tag}), "$ref": write_reference(each.type + suffix)}
                 for each in variants
             ]
             if definition.default is not None:

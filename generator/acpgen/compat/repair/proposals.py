@@ -103,7 +103,6 @@ class Proposals:
             yield Proposal(f"{sentence}. {gate.description}", "keep", (demand, *gate.parts))
 
     def _find_demand(self) -> Reversal | None:
-        """The edit that removes the new field from `required`."""
         at = self._new
         if at is None or find_holder(at) != "properties":
             return None
@@ -217,7 +216,6 @@ class Proposals:
         yield Proposal("", "revert all", sides.reversals)
 
     def _list_edits(self, names: frozenset[str]) -> tuple[Reversal, ...]:
-        """The edits of these definitions."""
         return tuple(each for each in self.sides.reversals if self.sides.find_changed_definition(each) in names)
 
     def _is_near(self, each: Reversal) -> bool:

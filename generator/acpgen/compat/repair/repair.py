@@ -265,7 +265,6 @@ class _Search:
 
 
 def _explain(finding: Finding) -> str:
-    """The reason why the change cannot serve both old and new peers."""
     senders = {sender for each in finding.reaches for sender in each.senders}
     if senders == {"old"}:
         return "Old peers may send it, so the new schema must accept it."
@@ -278,7 +277,6 @@ def _explain(finding: Finding) -> str:
 
 
 def _needs_repair(finding: Finding) -> bool:
-    """Whether a finding needs a repair."""
     has_bad_reach = any(each.severity in _BAD and each.waived is None for each in finding.reaches)
     return finding.severity in ("breaking", "risky") and finding.waived is None and has_bad_reach
 

@@ -41,7 +41,6 @@ def check(old: SchemaRevision, new: SchemaRevision, budget: int = BUDGET, format
 
 
 def _check_changes(context: Context) -> Iterator[Reach]:
-    """Yield the findings of all changes."""
     pairs, walk = context.pairs, context.walk
     elsewhere = frozenset(pair for pair in context.held if walk.is_declared(pair)) | {each.pair for each in pairs}
     for messages in pairs:

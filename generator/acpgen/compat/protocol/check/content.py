@@ -250,7 +250,6 @@ class Content:
         return ()
 
     def _list_changed(self, pair: Pair) -> Iterator[Pair]:
-        """The changed pairs directly below a pair."""
         walk = self.context.walk
         children = walk.nodes[pair].children if pair in walk.nodes else ()
         return (child for _, child in children if walk.is_changed(child))
@@ -331,17 +330,9 @@ class Content:
             place = self._locate_refusal(placed, messages, witness.refused_by, witness.value)
             judgement = judge(replace(change, detail=place))
         location = write_location(messages.new, placed.steps, context.new)
-        at, cause = declare(
-            context, placed, messages, extend_location(location, judgement.within), judgement.within, text
-        )
-        reach = context.reach(
-            judgement,
-            messages,
-            replace(change, **at),
-            location,
-            witness,
-            cause=cause,
-        )
+        place = extend_location(location, judgement.within)
+        at, cause = declare(context, placed, messages, place, judgement.within, text)
+        reach = context.reach(judgement, messages, replace(change, **at), location, witness, cause=cause)
         if isinstance(change, FormatChange) and change.doubtful:
             reach = replace(reach, doubtful=tuple(dict.fromkeys((*reach.doubtful, *change.doubtful))))
         if reach.sender is None or placed.free:

@@ -220,6 +220,6 @@ def _is_included(context: Context, sender: Revision, findings: Sequence[Reach]) 
     return "undecided" if is_open else "yes"
 
 
-def _is_open(each: Reach) -> bool:
+def _is_open(reach: Reach) -> bool:
     """Whether the subject of a finding was not compared, or not completely."""
-    return each.rule in _OPEN or each.is_cut_off
+    return reach.rule in _OPEN or reach.is_cut_off
