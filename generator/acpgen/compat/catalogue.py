@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from textwrap import fill
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from acpgen.compat.policy import NONE, Policy, is_removal
 from acpgen.compat.rules import RULES
@@ -44,15 +44,12 @@ def list_rules() -> tuple[CatalogueEntry, ...]:
     """All rules in alphabetical order."""
     rules = [row for row in RULES if row.doc]
     mirrors = {row.id: row.mirror for row in rules if row.mirror} | {row.mirror: row.id for row in rules if row.mirror}
-    entries = [
-        CatalogueEntry(row.id, row.doc, mirrors.get(row.id, ""), row.unmirrored, tuple(_list_severities(row.id)))
-        for row in rules
-    ]
-    return tuple(sorted(entries, key=lambda entry: entry.id))
-
-
-def _list_severities(rule: str) -> Sequence[str]:
-    return cast("Sequence[str]", read_data(RULE_EXAMPLES).get(rule, {}).get("severities", ()))
+    examples: Mapping[str, Any] = read_data(RULE_EXAMPLES)
+    severities = {row.id: tuple(examples.get(row.id, {}).get("severities", ())) for row in rules}
+    return tuple(
+        CatalogueEntry(row.id, row.doc, mirrors.get(row.id, ""), row.unmirrored, severities[row.id])
+        for row in sorted(rules, key=lambda row: row.id)
+    )
 
 
 def list_policy_entries(entry: CatalogueEntry, policy: Policy) -> Iterator[dict[str, str]]:

@@ -29,7 +29,7 @@ SEVERITIES: Final[tuple[Severity, ...]] = ("breaking", "undecided", "risky", "ad
 NO_ACTION: Final = "No action is needed."
 """The advice of a finding that requires no action."""
 
-_Part = TypeVar("_Part")
+_Part = TypeVar("_Part", covariant=True)
 
 
 class Sides(NamedTuple, Generic[_Part]):

@@ -204,10 +204,6 @@ class Policy:
     docs: str = ""
     is_explicit: bool = False
 
-    def get_promise(self, role: str) -> Promise:
-        """The promise to receivers of a role."""
-        return self.promises.get(role, self.promise)
-
 
 NONE: Final = Policy()
 """The default policy: everything is promised, and the severities of the check are unchanged."""
@@ -407,7 +403,7 @@ def _find_unpromised(reach: Reach, policy: Policy) -> tuple[Severity, str] | Non
     receiver = reach.flow.partition("-to-")[2]
     roles = [receiver] if receiver else ["", *policy.promises]
     senders = reach.senders or ("old", "new")
-    promises: set[Promise] = {policy.get_promise(role) for role in roles}
+    promises: set[Promise] = {policy.promises.get(role, policy.promise) for role in roles}
     if any(sender in _KEPT[promise] for sender in senders for promise in promises):
         return None
     directions = " or ".join({"old": "backward", "new": "forward"}[sender] for sender in senders)

@@ -146,7 +146,7 @@ def _reverse_items(old: list[Any], new: list[Any], was: Place, at: Place) -> Ite
 def _match_items(old: list[Any], new: list[Any]) -> dict[int, int]:
     """The index of the new item for each matching old item: equal, or with the same identifying mark."""
     partners: dict[int, int] = {}
-    for mark in (lambda item: dumps(item, sort_keys=True), _mark):
+    for mark in (_serialize, _mark):
         new_marks = [mark(item) for item in new]
         for index, item in enumerate(old):
             if index not in partners and (old_mark := mark(item)) is not None:
@@ -154,6 +154,10 @@ def _match_items(old: list[Any], new: list[Any]) -> dict[int, int]:
                 free = (i for i, new_mark in enumerate(new_marks) if new_mark == old_mark and i not in matched)
                 partners.update((index, partner) for partner in islice(free, 1))
     return partners
+
+
+def _serialize(item: Any) -> str | None:
+    return dumps(item, sort_keys=True)
 
 
 def _mark(item: Any) -> str | None:

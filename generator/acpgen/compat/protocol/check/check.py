@@ -8,7 +8,7 @@ from dataclasses import replace
 from acpgen import ir
 from acpgen.compat.changes import Change
 from acpgen.compat.diff.pairs import Pair
-from acpgen.compat.findings import BUDGET, CheckResult, Reach
+from acpgen.compat.findings import BUDGET, CheckResult, Inclusion, Reach
 from acpgen.compat.protocol.check import frames, outside_messages
 from acpgen.compat.protocol.check.content import Content
 from acpgen.compat.protocol.check.context import Context
@@ -33,11 +33,9 @@ def check(old: SchemaRevision, new: SchemaRevision, budget: int = BUDGET, format
         *frames.of_frames(context, [*findings, *differing]),
         *outside_messages.find_unstable_differences(context, findings),
     )
-    return CheckResult(
-        reaches,
-        outside_messages.compare_languages(context, reaches),
-        outside_messages.measure_coverage(context, reaches),
-    )
+    backward = outside_messages.find_inclusion(context, "old", reaches)
+    forward = outside_messages.find_inclusion(context, "new", reaches)
+    return CheckResult(reaches, Inclusion(backward, forward), outside_messages.measure_coverage(context, reaches))
 
 
 def _check_changes(context: Context) -> Iterator[Reach]:

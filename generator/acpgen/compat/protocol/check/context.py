@@ -29,7 +29,6 @@ from acpgen.compat.protocol.check.counterparts import (
     list_groups,
     list_messages,
     list_routes,
-    locate_root,
     make_document_pair,
 )
 from acpgen.compat.protocol.check.frames import Frame, find_frames
@@ -223,7 +222,9 @@ class Context:
 
     def locate_roots(self) -> ChangePlaces:
         """The places of the roots in the sources."""
-        return {"old_at": locate_root(self.old), "new_at": locate_root(self.new)}
+        first_places = (next(iter(side.bundle.origins.values()), "") for side in self.revisions)
+        old_at, new_at = (f"{at.partition('#')[0]}#" if at else "" for at in first_places)
+        return {"old_at": old_at, "new_at": new_at}
 
     def _describe_ungated(self, judgement: Judgement) -> str:
         """The sentence that no capability in the schema gates an addition; empty if one does."""

@@ -125,12 +125,6 @@ def _list_tags(revised: SchemaRevision, root: str, name: str) -> set[object]:
     return {each.tag for each in variants if each.type == name}
 
 
-def locate_root(revised: SchemaRevision) -> str:
-    """The place of the root in the sources."""
-    first = next(iter(revised.bundle.origins.values()), "")
-    return first.partition("#")[0] + "#" if first else ""
-
-
 def make_document_pair(old: str, new: str, label: str) -> MessagePair:
     """The pair of a definition that is compared on its own."""
     return MessagePair(Route("document", None, old, label), Route("document", None, new, label))

@@ -131,7 +131,7 @@ def find_frames(context: Context) -> Iterator[Frame]:
             continue
         names, schemas = Sides(old_name, new_name), Sides(_refer(old_name), _refer(new_name))
         if _are_different(context, schemas):
-            documents, base = make_document_pair(*names, new_name), _find_base(context, names)
+            documents, base = make_document_pair(old_name, new_name, new_name), _find_base(context, names)
             pair = make_method_pair(before, after, "params", new.protocol.sides)
             messages = replace(pair, old=documents.old, new=documents.new)
             at = context.locate(base or old_name, base or new_name)

@@ -9,7 +9,7 @@ from typing import Final
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff.pairs import Pair
-from acpgen.compat.findings import Answer, Coverage, Inclusion, NotCompared, Reach, Revision, get_opposite
+from acpgen.compat.findings import Answer, Coverage, NotCompared, Reach, Revision, get_opposite
 from acpgen.compat.protocol.check.context import Context
 from acpgen.compat.protocol.check.counterparts import find_closure, find_unread, of_both_files
 from acpgen.compat.protocol.revision import SchemaRevision
@@ -198,12 +198,8 @@ def measure_coverage(context: Context, findings: Sequence[Reach]) -> Coverage:
     return Coverage(len(context.methods), len(names), len(names - open_reasons.keys()), not_compared)
 
 
-def compare_languages(context: Context, findings: Sequence[Reach]) -> Inclusion:
-    """Whether the messages of each revision are a subset of the other's, including values that no sender declares."""
-    return Inclusion(_is_included(context, "old", findings), _is_included(context, "new", findings))
-
-
-def _is_included(context: Context, sender: Revision, findings: Sequence[Reach]) -> Answer:
+def find_inclusion(context: Context, sender: Revision, findings: Sequence[Reach]) -> Answer:
+    """Whether the messages of one revision are a subset of the other's, including values that no sender declares."""
     receiver, acceptance = get_opposite(sender), context.acceptance
     if any(receiver in each.refuses or (each.witness and each.witness.refused_by == receiver) for each in findings):
         return "no"
