@@ -60,7 +60,7 @@ def judged(tally: Tally, old: Path, new: Path) -> None:
     for finding in bad(found.report):
         tally.findings += 1
         tally.repaired += finding.repair is not None
-        tally.kept += finding.repair is not None and finding.repair.keeps
+        tally.kept += finding.repair is not None and finding.repair.keeps_change
         if finding.repair is None:
             tally.rules[finding.rule] += 1
             tally.reasons[f"{finding.rule}: {re.sub(r' at [^ ]+', '', finding.no_repair)}"] += 1
@@ -80,7 +80,7 @@ def complaints(tally: Tally, old: Path, new: Path, before: Report, found: Repair
     for finding in bad(found.report):
         if finding.repair is None:
             continue
-        (file,) = finding.repair.patches
+        (file,) = finding.repair.files
         patch = json.dumps(file.patch)
         if patch in known:
             continue
@@ -97,7 +97,7 @@ def complaints(tally: Tally, old: Path, new: Path, before: Report, found: Repair
     fix = found.report.fix
     if fix is None:
         return
-    (file,) = fix.patches
+    (file,) = fix.files
     (whole,) = found.texts.values()
     tally.checks += 1
     if applied(value, list(file.patch)) != json.loads(whole):

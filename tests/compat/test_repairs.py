@@ -67,8 +67,8 @@ def test_every_breaking_or_risky_finding_of_a_case_is_repaired(name: str) -> Non
     for finding in outcome(name).report.findings:
         if finding.severity in ("breaking", "risky"):
             assert finding.repair is not None, finding.no_repair
-            assert finding.repair.keeps == (name in KEPT), finding.repair.description
-            assert finding.repair.keeps != bool(finding.repair.why), (
+            assert finding.repair.keeps_change == (name in KEPT), finding.repair.description
+            assert finding.repair.keeps_change != bool(finding.repair.why_not_kept), (
                 "why a change cannot be kept is said, and only then"
             )
         else:
@@ -90,7 +90,7 @@ def test_the_patch_of_a_repair_ends_its_finding_and_brings_none(name: str, tmp_p
     new = json.loads((case / "new.json").read_text())
     for finding in bad(whole):
         assert finding.repair is not None
-        (file,) = finding.repair.patches
+        (file,) = finding.repair.files
         (tmp_path / "new.json").write_text(json.dumps(applied(new, list(file.patch))))
         again = compare(case / "old.json", tmp_path / "new.json", mode=mode_of(name))
         before, after = (sorted(each.rule for each in bad(report)) for report in (whole, again))
@@ -112,7 +112,7 @@ def test_all_repairs_together_leave_a_change_that_breaks_nobody(name: str, tmp_p
     again = compare(CASES / name / "old.json", tmp_path / "new.json", mode=mode_of(name))
     assert again.verdict == found.report.fix.verdict
     assert again.verdict in BETTER
-    (file,) = found.report.fix.patches
+    (file,) = found.report.fix.files
     assert applied(json.loads((CASES / name / "new.json").read_text()), list(file.patch)) == json.loads(text)
 
 
@@ -121,10 +121,10 @@ def test_the_suggestions_of_a_repair_are_its_patch(name: str) -> None:
     text = (CASES / name / "new.json").read_text()
     for finding in bad(outcome(name).report):
         assert finding.repair is not None
-        (file,) = finding.repair.patches
+        (file,) = finding.repair.files
         lines = text.splitlines()
-        for each in sorted(file.suggestions, key=lambda each: -each.first):
-            lines[each.first - 1 : each.last] = each.text.split("\n")
+        for each in sorted(file.suggestions, key=lambda each: -each.first_line):
+            lines[each.first_line - 1 : each.last_line] = each.text.split("\n")
         assert json.loads("\n".join(lines)) == applied(json.loads(text), list(file.patch))
 
 
@@ -144,7 +144,7 @@ def only(found: RepairResult) -> Finding:
 
 def operations(finding: Finding) -> list[Any]:
     assert finding.repair is not None, finding.no_repair
-    return [operation for file in finding.repair.patches for operation in file.patch]
+    return [operation for file in finding.repair.files for operation in file.patch]
 
 
 def test_a_field_that_is_made_optional_gets_its_default_back(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_a_renamed_field_stays_beside_the_new_one(tmp_path: Path) -> None:
         {"op": "add", "path": "/$defs/GoRequest/properties/cwd", "value": {"type": "string", "deprecated": True}}
     ]
     assert finding.repair is not None
-    assert finding.repair.keeps
+    assert finding.repair.keeps_change
 
 
 def test_a_new_variant_of_a_closed_union_is_sent_only_to_peers_that_advertise_it(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_a_new_variant_of_a_closed_union_is_sent_only_to_peers_that_advertise_it
 
     found = pair(tmp_path, block("text"), block("text", "audio-clip"))
     repair = only(found).repair
-    assert repair is not None and repair.keeps
+    assert repair is not None and repair.keeps_change
     gate = "agent:agentCapabilities.audioClip"
     assert repair.description == f"Send 'audio-clip' only to peers that advertise the new capability {gate}."
     assert {"op": "add", "path": "/$defs/GoRequest/properties/block/oneOf/1/x-capability", "value": gate} in operations(
@@ -271,7 +271,7 @@ def test_a_folder_of_files_is_repaired_file_by_file(tmp_path: Path) -> None:
     assert list(found.texts) == ["thing.json"]
     repair = only(found).repair
     assert repair is not None
-    (patch,) = repair.patches
+    (patch,) = repair.files
     assert patch.file.endswith("new/thing.json")
 
 

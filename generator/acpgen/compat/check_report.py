@@ -19,7 +19,6 @@ from acpgen.compat.findings import (
     Inclusion,
     Note,
     Reach,
-    Repair,
     Report,
     Revision,
     SourcePosition,
@@ -119,8 +118,8 @@ def _make_diagnostic(finding: Finding, *, fails: bool) -> Diagnostic:
         ),
         evidence=() if witness is None else (Snippet(_introduce_witness(witness), witness.value),),
         replacements=tuple(
-            Replacement(_split(patch.file)[1], suggestion.first, suggestion.last, suggestion.text)
-            for patch in (finding.repair.patches if finding.repair else ())
+            Replacement(_split(patch.file)[1], suggestion.first_line, suggestion.last_line, suggestion.text)
+            for patch in (finding.repair.files if finding.repair else ())
             for suggestion in patch.suggestions
         ),
         group=finding.method or "no method",
@@ -206,7 +205,7 @@ def _introduce_witness(witness: Witness) -> str:
 
 
 def _fix_words(fix: Fix) -> str:
-    files = ", ".join(each.file for each in fix.patches)
+    files = ", ".join(each.file for each in fix.files)
     return f"{fix.ended} of {count_noun(fix.findings, 'finding')} can be repaired, which leaves {fix.verdict}: {files}."
 
 
@@ -311,7 +310,7 @@ def _convert_finding(finding: Finding) -> dict[str, JSON]:
         "new_position": _convert_position(finding.new),
         "methods": list(finding.methods),
         "reaches": [{**_reach_data(reach), "sender": reach.failing_sender} for reach in finding.reaches],
-        **({"repair": _repair_data(finding.repair)} if finding.repair else {}),
+        **({"repair": asdict(finding.repair)} if finding.repair else {}),
         **({"no_repair": finding.no_repair} if finding.no_repair and not finding.repair else {}),
     }
 
@@ -340,23 +339,6 @@ def _convert_position(position: SourcePosition | None) -> JSON:
     return None if position is None else _convert_fields(position, "file", "line", "column")
 
 
-def _repair_data(repair: Repair) -> JSON:
-    return {
-        "description": repair.description,
-        "keeps_change": repair.keeps,
-        "why_not_kept": repair.why,
-        "files": [
-            {
-                **_convert_fields(patch, "file", "patch"),
-                "suggestions": [
-                    {"first_line": each.first, "last_line": each.last, "text": each.text} for each in patch.suggestions
-                ],
-            }
-            for patch in repair.patches
-        ],
-    }
-
-
 def _fix_data(fix: Fix) -> JSON:
-    files: list[JSON] = [_convert_fields(each, "file", "patch") for each in fix.patches]
+    files: list[JSON] = [_convert_fields(each, "file", "patch") for each in fix.files]
     return {**_convert_fields(fix, "verdict", "ended", "findings"), "files": files}

@@ -104,8 +104,8 @@ class Waiver:
 class Suggestion:
     """A range of lines of a file, counted from 1, and the text that replaces it."""
 
-    first: int
-    last: int
+    first_line: int
+    last_line: int
     text: str
 
 
@@ -122,14 +122,14 @@ class FilePatch:
 class Repair:
     """An edit of the new schema that removes a finding and makes nothing worse, confirmed by a new comparison.
 
-    It does not depend on the repair of another finding. `keeps`: the purpose of the change is preserved; otherwise `why` says why it
-    cannot be.
+    It does not depend on the repair of another finding. `keeps_change`: the purpose of the change is preserved; otherwise `why_not_kept`
+    says why it cannot be.
     """
 
     description: str
-    keeps: bool
-    why: str
-    patches: tuple[FilePatch, ...]
+    keeps_change: bool
+    why_not_kept: str
+    files: tuple[FilePatch, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class Fix:
     verdict: Verdict
     ended: int
     findings: int
-    patches: tuple[FilePatch, ...]
+    files: tuple[FilePatch, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +273,7 @@ class Finding:
         """The repair, or the reason why there is none; empty if no repair was requested."""
         if self.repair is None:
             return f"No repair: {self.no_repair}" if self.no_repair else ""
-        return f"Repair: {self.repair.description}{f' {self.repair.why}' if self.repair.why else ''}"
+        return f"Repair: {self.repair.description} {self.repair.why_not_kept}".rstrip()
 
     @property
     def methods(self) -> tuple[str, ...]:
