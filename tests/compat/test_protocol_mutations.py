@@ -14,7 +14,8 @@ import pytest
 import evidence
 import tiers
 from acpgen.bundle.bundle import DIALECT, bundle
-from acpgen.compat.findings import BUDGET, Report
+from acpgen.compat.findings import BUDGET, Report, Sides
+from acpgen.compat.protocol.check.counterparts import DIRECTIONS
 from acpgen.compat.protocol.messages import Route, WitnessValidator
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.input.load import load
@@ -353,22 +354,22 @@ def _refute(report: Report, old: Schema, new: Schema) -> None:
     """Messages of one side must be accepted by the other wherever the verdict says so."""
     sides = [revised(schema, name, unstable=True) for schema, name in ((old, "old"), (new, "new"))]
     validator = WitnessValidator(sides[0], sides[1], Allowance(BUDGET))
-    for answer, sender, receiver in ((report.wire.backward, "old", "new"), (report.wire.forward, "new", "old")):
-        if answer != "yes":
+    for sender, receiver in DIRECTIONS:
+        if (report.wire.backward if sender == "old" else report.wire.forward) != "yes":
             continue
         for routes in _routes(*sides):
-            for value in _instances(sides[0 if sender == "old" else 1], routes[sender]):
-                assert not validator.accepts(routes, sender, value) or validator.accepts(routes, receiver, value), value  # type: ignore[arg-type]
+            for value in _instances(sides[0 if sender == "old" else 1], routes.on(sender)):
+                assert not validator.accepts(routes, sender, value) or validator.accepts(routes, receiver, value), value
 
 
-def _routes(old: SchemaRevision, new: SchemaRevision) -> Iterator[dict[Any, Route]]:
+def _routes(old: SchemaRevision, new: SchemaRevision) -> Iterator[Sides[Route]]:
     after = {(method.name, method.side, method.kind): method for method in new.methods}
     for method in old.methods:
         other = after.get((method.name, method.side, method.kind))
         if other is not None:
-            yield {"old": Route("params", method, method.params), "new": Route("params", other, other.params)}
+            yield Sides(Route("params", method, method.params), Route("params", other, other.params))
             if method.kind == "request":
-                yield {"old": Route("result", method, method.result), "new": Route("result", other, other.result)}
+                yield Sides(Route("result", method, method.result), Route("result", other, other.result))
 
 
 def _instances(revised: SchemaRevision, route: Route) -> Iterator[Any]:

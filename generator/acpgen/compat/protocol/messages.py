@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from acpgen import ir
 from acpgen.bundle.bundle import DIALECT
-from acpgen.compat.findings import BUDGET, Revision, Witness, get_opposite
+from acpgen.compat.findings import BUDGET, Revision, Sides, Witness, get_opposite
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.input.walk import Schema, copy_json, is_array, is_object
 from acpgen.meaning import envelopes, sample_texts
@@ -82,9 +82,8 @@ def write_message_schema(revised: SchemaRevision, route: Route) -> Schema:
     return {"anyOf": [message, *batch]}
 
 
-Routes: TypeAlias = "dict[Revision, Route]"
+Routes: TypeAlias = Sides[Route]
 """One kind of message in both revisions."""
-
 
 Shows: TypeAlias = "Callable[[ir.JSON], bool]"
 """Whether a value shows what it is meant to show."""
@@ -99,7 +98,7 @@ class WitnessValidator:
         """Prepare the validators; with `formats`, both revisions assert formats."""
         self.allowance = allowance
         self._asserts = formats
-        self.sides: dict[Revision, SchemaRevision] = {"old": old, "new": new}
+        self.revisions = Sides(old, new)
         self._shown: dict[Revision, Mapping[str, str]] = {}
         self._schemas: dict[tuple[Revision, Route], Schema] = {}
         self._validators: dict[tuple[Revision, bool], DocumentValidator] = {}
@@ -115,7 +114,7 @@ class WitnessValidator:
         """
         if proof is None:
             return None
-        whole = wrap_message(self.sides[sender].protocol.envelope, routes[sender], proof.value)
+        whole = wrap_message(self.revisions.on(sender).protocol.envelope, routes.on(sender), proof.value)
         candidate = Witness(whole, verified=True, carried_by=sender)
         if is_refused:
             candidate = Witness(whole, verified=True, accepted_by=sender, refused_by=get_opposite(sender))
@@ -149,7 +148,9 @@ class WitnessValidator:
         if candidate.refused_by is not None and self._says(routes, candidate.refused_by, candidate.value) is not False:
             return None
         content: Any = candidate.value
-        for key in find_envelope_path(self.sides[side].protocol.envelope, routes[side]) if shows is not None else ():
+        for key in (
+            find_envelope_path(self.revisions.on(side).protocol.envelope, routes.on(side)) if shows is not None else ()
+        ):
             content = content[key]
         return replace(candidate, formats=formats) if shows is None or shows(content) else None
 
@@ -163,7 +164,7 @@ class WitnessValidator:
 
     def _says(self, routes: Routes, side: Revision, value: ir.JSON, *, formats: bool = False) -> bool | None:
         """Whether one revision accepts a message; `None` if undecided."""
-        return self._holds(side, self._get_schema(side, routes[side]), value, formats=formats)
+        return self._holds(side, self._get_schema(side, routes.on(side)), value, formats=formats)
 
     def _holds(self, side: Revision, schema: Any, value: ir.JSON, *, formats: bool = False) -> bool | None:
         """Whether a schema of one revision, which is never modified, accepts a value; `None` if undecided."""
@@ -176,7 +177,7 @@ class WitnessValidator:
             return self.confirm(routes, replace(candidate, value=value), side, shows)
 
         if side not in self._shown:
-            self._shown[side] = sample_texts.collect_examples(self.sides[side].bundle.definitions)
+            self._shown[side] = sample_texts.collect_examples(self.revisions.on(side).bundle.definitions)
         witness = with_readable_texts(candidate.value, self._shown[side], keep_if_held) or self.confirm(
             routes, candidate, side
         )
@@ -200,7 +201,7 @@ class WitnessValidator:
         """Yield the validation errors of a message with their paths, formats asserted, errors inside unions included; nothing if
         undecided.
         """
-        errors = self._make_validator(side, formats=True).of(self._get_schema(side, routes[side])).list_errors(value)
+        errors = self._make_validator(side, formats=True).of(self._get_schema(side, routes.on(side))).list_errors(value)
         visited: set[tuple[int, Path]] = set()
         pending: list[tuple[Path, Any]] = [((), error) for error in errors]
         while pending:
@@ -222,7 +223,7 @@ class WitnessValidator:
 
     def _get_schema(self, side: Revision, route: Route) -> Schema:
         if (side, route) not in self._schemas:
-            self._schemas[side, route] = write_message_schema(self.sides[side], route)
+            self._schemas[side, route] = write_message_schema(self.revisions.on(side), route)
         return self._schemas[side, route]
 
     def _make_validator(self, side: Revision, *, formats: bool) -> DocumentValidator:
@@ -232,7 +233,7 @@ class WitnessValidator:
 
         key = (side, formats or self._asserts)
         if key not in self._validators:
-            root: Any = {"$schema": DIALECT, "$defs": self.sides[side].bundle.definitions}
+            root: Any = {"$schema": DIALECT, "$defs": self.revisions.on(side).bundle.definitions}
             asserted = frozenset(FORMATS) if key[1] else frozenset[str]()
             self._validators[key] = open_validator(root, allowance=self.allowance, formats=asserted)
         return self._validators[key]
@@ -245,10 +246,10 @@ def make_example(side: SchemaRevision, name: str, like: SchemaRevision) -> tuple
     except Unmakeable:
         return None
     judge = WitnessValidator(side, side, Allowance(BUDGET))
-    routes: Routes = dict.fromkeys(("old", "new"), Route("document", None, name))
+    route = Route("document", None, name)
 
     def keep_if_held(each: ir.JSON) -> tuple[ir.JSON] | None:
-        return (each,) if judge.accepts(routes, "old", each) else None
+        return (each,) if judge.accepts(Sides(route, route), "old", each) else None
 
     return with_readable_texts(value, sample_texts.collect_examples(like.bundle.definitions), keep_if_held) or (value,)
 

@@ -287,7 +287,7 @@ class Content:
         """The pointer to the innermost refusal in a message along the way to a change and below it."""
         sender, validator = get_opposite(receiver), self.context.validator
         way = (
-            *find_envelope_path(validator.sides[sender].protocol.envelope, messages.sides[sender]),
+            *find_envelope_path(validator.revisions.on(sender).protocol.envelope, messages.routes.on(sender)),
             *(each.on(sender) for each in placed.steps if each.kind in _INNER),
             *([placed.change.name] if placed.change.name else []),
         )
@@ -297,7 +297,7 @@ class Content:
                 step in ("", name) for step, name in zip(way, path, strict=False)
             )  # any item or member has no name
 
-        return validator.locate_refusal(messages.sides, receiver, message, is_there)
+        return validator.locate_refusal(messages.routes, receiver, message, is_there)
 
     def _reach(self, original: PlacedChange, messages: MessagePair) -> Reach | None:
         """The finding of a change; `None` if it is proven that nothing is refused."""

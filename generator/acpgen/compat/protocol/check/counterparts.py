@@ -64,8 +64,8 @@ class MessagePair:
         return self.method == "initialize"
 
     @property
-    def sides(self) -> Routes:
-        return {"old": self.old, "new": self.new}
+    def routes(self) -> Routes:
+        return Sides(self.old, self.new)
 
     @property
     def flow_name(self) -> str:

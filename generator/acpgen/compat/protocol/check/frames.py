@@ -82,7 +82,7 @@ class Frame(Struct, frozen=True):
         """The pointer to the innermost refusal in a message outside of its content."""
         contents = {_get_content(context.new, kinds.new) for kinds in self.kinds} or {*envelopes.CONTENTS}
         return context.validator.locate_refusal(
-            self.messages.sides, receiver, message, lambda path: contents.isdisjoint(path[:2])
+            self.messages.routes, receiver, message, lambda path: contents.isdisjoint(path[:2])
         )
 
 
@@ -192,7 +192,7 @@ def of_differences(context: Context) -> Iterator[Reach]:
             relation = frame.ask(context, sender)
             if relation.verdict.value == "yes":
                 continue
-            witness = validator.make_witness(frame.messages.sides, sender, relation.witness, is_refused=True)
+            witness = validator.make_witness(frame.messages.routes, sender, relation.witness, is_refused=True)
             if witness is None:
                 doubtful.append(receiver)
                 continue

@@ -36,7 +36,7 @@ def _of_method(context: Context, change: Change) -> Reach:
     witness = None
     if judgement.carried_by == "old":
         proof = context.acceptance.find_carried(pair.pair, "old")
-        witness = context.validator.make_witness(pair.sides, "old", proof, is_refused=False)
+        witness = context.validator.make_witness(pair.routes, "old", proof, is_refused=False)
     return context.reach(judgement, pair, change, pair.new.part, witness)
 
 
@@ -51,10 +51,10 @@ def _of_batches(context: Context) -> Reach:
     for before, after in context.methods:
         pair = make_method_pair(before, after, "params", ())
         proof = context.acceptance.find_carried(pair.pair, accepted_by)
-        loss = validator.make_witness(pair.sides, accepted_by, proof, is_refused=False)
-        if loss is not None and validator.accepts(pair.sides, refused_by, loss.value):
+        loss = validator.make_witness(pair.routes, accepted_by, proof, is_refused=False)
+        if loss is not None and validator.accepts(pair.routes, refused_by, loss.value):
             batch = Witness([loss.value], verified=True, accepted_by=accepted_by, refused_by=refused_by)
-            if (witness := validator.confirm(pair.sides, batch, accepted_by)) is not None:
+            if (witness := validator.confirm(pair.routes, batch, accepted_by)) is not None:
                 return context.reach(judgement, whole, change, "message", witness)
     return context.reach(judgement, whole, change, "message")
 
@@ -83,8 +83,8 @@ def _of_positions(context: Context, old: ir.Method, new: ir.Method) -> Iterator[
     witness = None
     for value in misread_values:
         whole = wrap_message(context.new.protocol.envelope, pair.new, value)
-        if all(context.validator.accepts(pair.sides, revision, whole) for revision, _ in DIRECTIONS):
-            witness = context.validator.confirm(pair.sides, Witness(whole, verified=True, carried_by="old"), "old")
+        if all(context.validator.accepts(pair.routes, revision, whole) for revision, _ in DIRECTIONS):
+            witness = context.validator.confirm(pair.routes, Witness(whole, verified=True, carried_by="old"), "old")
     if witness is None:
         judgement = replace(judgement, effect="undetermined", message=f"{judgement.message} {UNPROVEN}")
     yield context.reach(judgement, pair, change, "params", witness)

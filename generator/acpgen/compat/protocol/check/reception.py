@@ -103,7 +103,7 @@ class Receiver(Struct, frozen=True):
         if relation.verdict.value == "yes" or self._is_taken(culprit, sender, relation):
             return "yes", None
         answer: Answer = "no" if relation.witness is not None else relation.verdict.value
-        return answer, validator.make_witness(self.messages.sides, sender, relation.witness, shows, is_refused=True)
+        return answer, validator.make_witness(self.messages.routes, sender, relation.witness, shows, is_refused=True)
 
     def _is_taken(self, culprit: Culprit, sender: Revision, relation: Relation) -> bool:
         """Whether another branch of the outermost union around a place accepts all values with the culprit.
@@ -141,7 +141,7 @@ class Receiver(Struct, frozen=True):
         """A message with the culprit, whatever the receiver accepts."""
         proof = self.context.acceptance.find_carried(self.messages.pair, sender, culprit)
         shows = self.context.validator.make_culprit_test(sender, culprit)
-        return self.context.validator.make_witness(self.messages.sides, sender, proof, shows, is_refused=False)
+        return self.context.validator.make_witness(self.messages.routes, sender, proof, shows, is_refused=False)
 
     def _is_understood(self, sender: Revision) -> bool:
         """Whether no name has lost its meaning.
@@ -168,9 +168,9 @@ class Receiver(Struct, frozen=True):
     def _find_misread(self, culprit: Culprit, sender: Revision) -> Witness | None:
         """A message that a variant refuses, and that another branch of its union accepts without declaring all of it."""
         relation = self.context.acceptance.with_culprit(self.messages.pair, sender, culprit, declared=True)
-        validator, sides = self.context.validator, self.messages.sides
-        witness = validator.make_witness(sides, sender, relation.witness, is_refused=False)
-        return witness if witness and validator.accepts(sides, get_opposite(sender), witness.value) else None
+        validator, routes = self.context.validator, self.messages.routes
+        witness = validator.make_witness(routes, sender, relation.witness, is_refused=False)
+        return witness if witness and validator.accepts(routes, get_opposite(sender), witness.value) else None
 
     @property
     def _misread_as(self) -> str:
