@@ -64,6 +64,12 @@ def decide_severity(effect: RuleEffect, flow: Flow, gate: Gate) -> Severity:
     return "editorial" if flow == "nobody" else fresh if gate == "fresh" else plain
 
 
+NEW_TO_OLD: Final = "a new {sender} that talks to an old {receiver}"
+OLD_TO_NEW: Final = "an old {sender} that talks to a new {receiver}"
+OLD_FROM_NEW: Final = "an old {receiver} that receives from a new {sender}"
+NEW_FROM_OLD: Final = "a new {receiver} that receives from an old {sender}"
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """The result of a rule, named by its id, for a change.

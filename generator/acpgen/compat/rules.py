@@ -23,7 +23,7 @@ from acpgen.compat.protocol.culprits import (
     write_type,
 )
 from acpgen.compat.protocol.sender_schemas import META, write_schema
-from acpgen.compat.rule import ChangeKind, Judgement, Rule
+from acpgen.compat.rule import NEW_FROM_OLD, NEW_TO_OLD, OLD_FROM_NEW, OLD_TO_NEW, ChangeKind, Judgement, Rule
 from acpgen.input.numbers import dumps
 from acpgen.input.walk import BY_KIND, Schema
 
@@ -40,10 +40,6 @@ Table: TypeAlias = "tuple[ChangeKind | Rule, ...]"
 """Rows of a few lines, with their columns in one order, each below its kind of change if the rules for that share something."""
 
 _REVIEW: Final = "Review both places, and waive the finding if it is harmless."
-_UNASKED: Final = "a new {sender} that talks to an old {receiver}"
-_UNASKED_OF_NEW: Final = "an old {sender} that talks to a new {receiver}"
-_UNSENT: Final = "an old {receiver} that receives from a new {sender}"
-_UNSENT_TO_NEW: Final = "a new {receiver} that receives from an old {sender}"
 
 
 def _get_capability(change: Change) -> str | None:
@@ -103,7 +99,7 @@ METHODS: Final[Table] = (
         "before": lambda c: ", ".join(map(repr, c.old)), "now": lambda c: ", ".join(map(repr, c.new)),
     }),
     Rule("position-changed", "positions", lambda c: "lost" if _is_moved(c) else "otherwise",
-         between=(_UNASKED_OF_NEW, _UNASKED), unmirrored="a change back is a change",
+         between=(OLD_TO_NEW, NEW_TO_OLD), unmirrored="a change back is a change",
          doc="A param that is sent by position has another position, or its position has another param, and a "
              "message that both revisions accept says something else. Peers that send params by name do not notice.",
          message="The positions of the params are now {now} (previously {before}); peers of one revision read the values "
@@ -380,18 +376,18 @@ FIELDS: Final[Table] = (
          message=_describe_leniency,
          advice="Document it in the release notes: peers that send invalid values now get errors."),
     ChangeKind("gate", within="{name}", subject=lambda c: " ".join(filter(None, (c.detail, c.old, c.new)))),
-    Rule("gate-added", "gate-added", "otherwise", between=(_UNSENT, _UNASKED_OF_NEW), mirror="gate-removed",
+    Rule("gate-added", "gate-added", "otherwise", between=(OLD_FROM_NEW, OLD_TO_NEW), mirror="gate-removed",
          doc="Something that was sent to every peer is now sent only to peers that advertise a capability. Old peers "
              "do not advertise it and no longer receive it; new peers that do not advertise it still receive it from "
              "old ones.",
          message="The {detail} is now sent only to peers that advertise {new}; previously it was sent to every peer.",
          advice="Treat a peer that does not advertise the capability as before."),
-    Rule("gate-removed", "gate-removed", "otherwise", between=(_UNASKED, _UNSENT_TO_NEW),
+    Rule("gate-removed", "gate-removed", "otherwise", between=(NEW_TO_OLD, NEW_FROM_OLD),
          doc="Something is now sent without checking a capability first. Old peers that do not advertise the "
              "capability do not expect it, and old senders still require new peers to advertise it.",
          message="The {detail} is now sent to every peer; previously only to peers that advertise {old}.",
          advice="Keep the gate: peers without the capability do not expect it."),
-    Rule("gate-moved", "gate-changed", "otherwise", between=(_UNSENT, _UNSENT_TO_NEW), unmirrored="a move back is a move",
+    Rule("gate-moved", "gate-changed", "otherwise", between=(OLD_FROM_NEW, NEW_FROM_OLD), unmirrored="a move back is a move",
          doc="Another capability gates something: a peer that advertises only the capability of its own revision "
              "does not receive it from the other revision.",
          message="The {detail} is now gated by {new} (previously by {old}).",
@@ -403,7 +399,7 @@ FIELDS: Final[Table] = (
              "on a field that others do not send. The schema still accepts messages without it.",
          message="The field {name!r} must now be sent by peers that advertise {new}.",
          advice="Require it only together with a new capability."),
-    Rule("demand-changed", "demand-removed", "otherwise", between=(_UNASKED,),
+    Rule("demand-changed", "demand-removed", "otherwise", between=(NEW_TO_OLD,),
          message="The field {name!r} is no longer required of any peer; old peers may rely on it.",
          advice="Keep sending it to peers of the old revision."),
 )  # fmt: skip

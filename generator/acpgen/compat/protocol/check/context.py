@@ -35,7 +35,7 @@ from acpgen.compat.protocol.check.frames import Frame, find_frames
 from acpgen.compat.protocol.messages import NO_ROUTE, WitnessValidator
 from acpgen.compat.protocol.revision import SchemaRevision, list_fields
 from acpgen.compat.protocol.revision import find_rewritten_definitions as rewritten_names
-from acpgen.compat.rule import EFFECTS, Gate, Judgement, decide_severity
+from acpgen.compat.rule import EFFECTS, NEW_TO_OLD, OLD_FROM_NEW, OLD_TO_NEW, Gate, Judgement, decide_severity
 from acpgen.compat.rules import judge
 from schema_inclusion import Allowance
 
@@ -251,11 +251,8 @@ def _find_effect(judgement: Judgement, witness: Witness | None) -> Effect:
 
 def describe_break(judgement: Judgement, messages: MessagePair) -> str:
     """The exchange that fails, in words."""
-    sender, receiver = messages.sender, messages.receiver
-    if judgement.between:
-        return "; ".join(each.format(sender=sender, receiver=receiver) for each in judgement.between)
-    if judgement.accepted_by == "new":
-        return f"a new {sender} that talks to an old {receiver}"
-    if judgement.carried_by == "new":
-        return f"an old {receiver} that receives from a new {sender}"
-    return f"an old {sender} that talks to a new {receiver}"
+    default = (
+        NEW_TO_OLD if judgement.accepted_by == "new" else OLD_FROM_NEW if judgement.carried_by == "new" else OLD_TO_NEW
+    )
+    exchanges = judgement.between or (default,)
+    return "; ".join(each.format(sender=messages.sender, receiver=messages.receiver) for each in exchanges)
