@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from acpgen import ir
 from acpgen.compat.changes import (
@@ -47,6 +47,13 @@ _INNER: Final = frozenset({"field", "item", "value"})
 """The steps to values inside a value; a branch is about the value itself, and another branch may accept it."""
 
 
+class _Refusal(NamedTuple):
+    """A change, and a revision that refuses something because of it."""
+
+    placed: PlacedChange
+    receiver: Revision
+
+
 class Content:
     """Makes the findings of changes inside messages and definitions. Each pair that the prover answers with "no" gets a finding."""
 
@@ -60,7 +67,7 @@ class Content:
         if not self.context.is_changed(messages):
             return
         self._whole.append(messages)
-        refused: list[tuple[PlacedChange, Revision]] = []
+        refused: list[_Refusal] = []
         doubts: dict[PlacedChange, None] = {}  # both ways of one comparison may leave the same doubt
         for placed in self.context.walk.list_wire_changes(messages.pair, elsewhere):
             if placed.change.kind == "undecided":
@@ -69,7 +76,7 @@ class Content:
             for reach in self._check_each_way(placed, messages):
                 yield reach
                 self._answer(placed, self._find_tolerant(placed.change, messages))
-                refused.extend((placed, revision) for revision in self._record_finding(placed, reach))
+                refused.extend(_Refusal(placed, revision) for revision in self._record_finding(placed, reach))
         referred = {placed: self._find_referred(placed.change.within) for placed in doubts}
         # What differs itself explains what only refers to it, and what is inside explains what is around it.
         for placed in sorted(
@@ -78,27 +85,25 @@ class Content:
             pair_names = referred[placed]
             if pair_names == []:
                 continue  # the keywords say the same
-            answered: set[Revision]
+            within, inside = placed.steps, set[Pair]()
             if isinstance(placed.change, DemandChange):
-                within = (*placed.steps, Step("field", placed.change.way[1]))
-                below = [each for each in refused if each[0].steps[: len(within)] == within]
-                answered = {receiver for _, receiver in below}
+                within = (*within, Step("field", placed.change.way[1]))
             else:
                 for inner, reach in self._settle_inside(placed, messages):
                     yield reach
-                    refused.extend((inner, revision) for revision in reach.refuses)
-                below = [each for each in refused if each[0].steps[: len(placed.steps)] == placed.steps]
-                answered = {receiver for _, receiver in below}
+                    refused.extend(_Refusal(inner, revision) for revision in reach.refuses)
                 # The way to a pair inside may be noted at another place of the message.
                 inside = {*find_reachable(self._list_changed(placed.pair), self._list_changed)} - {placed.pair}
-                answered = answered.union(*(self._answered.get(pair, ()) for pair in inside))
+            below = [each for each in refused if each.placed.steps[: len(within)] == within]
+            answered: set[Revision] = {each.receiver for each in below}
+            answered = answered.union(*(self._answered.get(pair, ()) for pair in inside))
             if pair_names is not None and all(names in self._pairs for names in pair_names):
                 pairs = (pair for names in pair_names for pair in self._pairs[names])
                 answered = answered.union(*map(self._find_explained, pairs))
             hidden = self._find_hidden_refusals(placed, messages, below) if pair_names is None else ()
             for reach in (*self._settle(placed, messages, answered), *hidden):
                 yield reach
-                refused.extend((placed, revision) for revision in self._record_finding(placed, reach))
+                refused.extend(_Refusal(placed, revision) for revision in self._record_finding(placed, reach))
 
     @cached_property
     def _pairs(self) -> Mapping[Sides[str], list[Pair]]:
@@ -143,7 +148,7 @@ class Content:
         ]
 
     def _find_hidden_refusals(
-        self, placed: PlacedChange, messages: MessagePair, below: Sequence[tuple[PlacedChange, Revision]]
+        self, placed: PlacedChange, messages: MessagePair, below: Sequence[_Refusal]
     ) -> Iterator[Reach]:
         """Yield what an undecided difference refuses in addition to what is refused at the same place and inside it."""
         for sender, receiver in DIRECTIONS:
@@ -186,15 +191,15 @@ class Content:
         for sender, receiver in DIRECTIONS:
             for placed in self._find_unexplained(root, sender):
                 refusals.setdefault(placed, set()).add(receiver)
-        inner: list[tuple[PlacedChange, Revision]] = []
+        inner: list[_Refusal] = []
         for placed, receivers in sorted(refusals.items(), key=lambda each: -len(each[0].steps)):
             answered: set[Revision] = {*REVISIONS}
             answered -= receivers
-            answered |= {receiver for each, receiver in inner if each.steps[: len(placed.steps)] == placed.steps}
+            answered |= {each.receiver for each in inner if each.placed.steps[: len(placed.steps)] == placed.steps}
             for reach in self._settle(placed, messages, answered):
                 refusing = self._record_finding(placed, reach)
                 self._answer(root, refusing)
-                inner.extend((placed, receiver) for receiver in refusing)
+                inner.extend(_Refusal(placed, receiver) for receiver in refusing)
                 yield placed, reach
 
     def _find_unexplained(self, root: PlacedChange, sender: Revision) -> Iterator[PlacedChange]:

@@ -53,7 +53,7 @@ def of_definitions(context: Context, findings: Sequence[Reach], unread: frozense
     for side, reported_places in _list_places(context, changes):
         places = {side.find_outermost(at) for at in reported_places}
         for name in (*side.declared, *roots):
-            body_place = side.find_outermost(_find_body(context, side, name)[1])
+            body_place = side.find_outermost(side.definitions[_find_body(context, side, name)].at)
             named |= set() if places.isdisjoint({side.definitions[name].at, body_place}) else {name}
     alone = old.bundle.definitions.keys() ^ new.bundle.definitions.keys()
     renames = walk.find_renames()
@@ -63,11 +63,11 @@ def of_definitions(context: Context, findings: Sequence[Reach], unread: frozense
     for name, new_name in _pair_definitions(context):
         if name in removed_names or {name, new_name} & named:
             continue
-        (old_body, old_at), (new_body, new_at) = _find_body(context, old, name), _find_body(context, new, new_name)
+        old_body, new_body = _find_body(context, old, name), _find_body(context, new, new_name)
         old_text, new_text = old.write_definition(old_body, renames, alone), new.write_definition(new_body, {}, alone)
         if old_text == new_text:
             continue
-        at: ChangePlaces = {"old_at": old_at, "new_at": new_at}
+        at = ChangePlaces(old_at=old.definitions[old_body].at, new_at=new.definitions[new_body].at)
         label, pair = roots.get(new_name, new_name), Pair(ir.Ref(name), ir.Ref(new_name))
         reason, detail = "", "elsewhere"
         if context.is_included(pair, declared=False):
@@ -90,7 +90,7 @@ def of_definitions(context: Context, findings: Sequence[Reach], unread: frozense
             reason = _UNKNOWN
         if reason:
             yield context.not_compared(label, reason, [receiver for _, receiver in context.find_refusals(pair)], at)
-        elif detail not in ("", "elsewhere") or new_at not in unread:
+        elif detail not in ("", "elsewhere") or at["new_at"] not in unread:
             yield context.report_editorial(Change("structure", name=label, detail=detail, **at))
 
 
@@ -130,7 +130,7 @@ def find_unread_statements(context: Context) -> Iterator[Reach]:
     old_names, new_names = context.walk.list_names("old"), context.walk.list_names("new")
     files = () if context.roots else of_both_files(old.root_definitions, new.root_definitions)
     for name, new_name in (*_pair_definitions(context), *files):
-        (old_body, old_at), (new_body, new_at) = _find_body(context, old, name), _find_body(context, new, new_name)
+        old_body, new_body = _find_body(context, old, name), _find_body(context, new, new_name)
         by_name = old_body == new_body  # else what stands inside of them has other names, too
         before, after = (
             {(key if by_name else key[1]): statements for key, statements in by_place.items()}
@@ -140,7 +140,7 @@ def find_unread_statements(context: Context) -> Iterator[Reach]:
         if differences:
             keywords = " and ".join(sorted({f"'{keyword}'" for _, keyword, _ in differences}))
             reason = f"what it says by {keywords} has changed in a place where no field or union is read"
-            at: ChangePlaces = {"old_at": old_at, "new_at": new_at}
+            at = ChangePlaces(old_at=old.definitions[old_body].at, new_at=new.definitions[new_body].at)
             yield context.not_compared(context.roots.get(new_name, new_name), reason, None, at)
 
 
@@ -151,17 +151,15 @@ def _pair_definitions(context: Context) -> Iterator[tuple[str, str]]:
     for name in (*old.declared, *context.roots):
         new_name = renames.get(name, name)
         if new_name in new_names:
-            old_body, new_body = _find_body(context, old, name)[0], _find_body(context, new, new_name)[0]
+            old_body, new_body = _find_body(context, old, name), _find_body(context, new, new_name)
             if old.list_texts(old_body) != new.list_texts(new_body):
                 yield name, new_name
 
 
-def _find_body(context: Context, side: SchemaRevision, name: str) -> tuple[str, str]:
-    """The name and place of the definition with the content: for a root that is only a reference, its target, otherwise the definition
-    itself.
-    """
+def _find_body(context: Context, side: SchemaRevision, name: str) -> str:
+    """The definition with the content: for a root that is only a reference, its target, otherwise the definition itself."""
     body = find_lone_reference(side.bundle.definitions[name]) if name in context.roots else None
-    return body or name, side.definitions[body or name].at
+    return body or name
 
 
 def find_unstable_differences(context: Context, findings: Sequence[Reach]) -> Iterator[Reach]:
