@@ -174,7 +174,7 @@ def describe_rules(rules: Collection[str]) -> Sequence[RuleDescription]:
 
 def _drop_name(finding: Finding) -> str:
     """The message of a finding without the name of the changed part, which is shown beside it."""
-    names = (finding.method or "", *re.split(r"[.()]+", finding.location.rstrip(")")))
+    names = (finding.method or "", *re.split(r"[.()]+", finding.location.rstrip(")")), finding.location)
     for name in filter(None, reversed(names)):
         if finding.message.startswith(f"{name!r} is "):
             return f"Is {finding.message.removeprefix(f'{name!r} is ')}"
