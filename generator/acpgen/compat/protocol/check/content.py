@@ -62,12 +62,19 @@ class Content:
         self._whole.append(messages)
         refused: list[tuple[PlacedChange, Revision]] = []
         doubts: dict[PlacedChange, None] = {}  # both ways of one comparison may leave the same doubt
+        proven: dict[tuple[object, ...], list[Reach]] = {}
         for placed in self.context.walk.list_wire_changes(messages.pair, elsewhere):
             if placed.change.kind == "undecided":
                 doubts[placed] = None
                 continue
-            for each in self._check_each_way(placed, messages):
-                yield each
+            place, identity = self._identify(placed, messages)
+            reaches = [replace(each, location=place) for each in proven.get(identity, ())]
+            if not reaches:
+                reaches = [*self._check_each_way(placed, messages)]
+                if all(each.severity != "undecided" for each in reaches):
+                    proven[identity] = reaches
+            yield from reaches
+            for each in reaches:
                 self._answer(placed, self._find_tolerant(placed.change, messages))
                 refused.extend((placed, revision) for revision in self._record_finding(placed, each))
         referred = {placed: self._find_referred(*placed.change.within) for placed in doubts}
@@ -99,6 +106,13 @@ class Content:
             for each in (*self._settle(placed, messages, answered), *hidden):
                 yield each
                 refused.extend((placed, revision) for revision in self._record_finding(placed, each))
+
+    def _identify(self, placed: PlacedChange, messages: MessagePair) -> tuple[str, tuple[object, ...]]:
+        """The place of a change in a message, and its identity: one message proves it for all places that refer to its declaration."""
+        judgement = judge(placed.change)
+        place = extend_location(write_location(messages.new, placed.steps, self.context.new), judgement.within)
+        _, cause = declare(self.context, placed, messages, place, judgement.within, judgement.message)
+        return place, (replace(judgement, within=""), cause.key, placed.free)
 
     @cached_property
     def _pairs(self) -> Mapping[tuple[str, str], list[Pair]]:
