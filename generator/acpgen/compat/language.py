@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from acpgen.input.drafts import Draft
     from acpgen.ir import JSON
     from schema_inclusion import Comparer, Relation
+    from schema_inclusion.validation import DocumentValidator
 
 STEPS: Final = 25_000
 """The step limit of one question; with a larger budget of the run, a hundredth of it."""
@@ -134,6 +135,12 @@ class _Document:
     @cached_property
     def definitions(self) -> Definitions:
         return Definitions(self.schema)
+
+    @cached_property
+    def validator(self) -> DocumentValidator:
+        from schema_inclusion.validation import open_validator
+
+        return open_validator(self.schema)
 
     def find_position(self, place: str) -> SourcePosition | None:
         """The position of a place; if several files form the schema, that of the first one."""
@@ -245,8 +252,18 @@ class _Declarations:
                         for cause in causes or [place]:
                             places_by_cause.setdefault(cause, []).append(place)
                 for cause, places in places_by_cause.items():
-                    reaches = (self._make_reach(each, sender) for each in dict.fromkeys((cause, *places)))
-                    yield self.documents.make_finding(*reaches, places=(cause, self._places[cause]))
+                    first, *others = (self._make_reach(each, sender) for each in dict.fromkeys((cause, *places)))
+                    first = replace(first, location=f"{first.location}{self._locate_refusal(cause, first)}".lstrip("."))
+                    yield self.documents.make_finding(first, *others, places=(cause, self._places[cause]))
+
+    def _locate_refusal(self, place: str, reach: Reach) -> str:
+        """The members and items that lead to what is refused in the witness of a declaration: `.args[]`."""
+        if reach.witness is None:
+            return ""
+        is_old = reach.witness.refused_by == "old"
+        document, own = (self.documents.old, place) if is_old else (self.documents.new, self._places[place])
+        path = document.validator.of({"$ref": as_fragment(own.removeprefix("#"))}).locate_refusal(reach.witness.value)
+        return "".join("[]" if isinstance(key, int) else f".{key}" for key in path)
 
     @cached_property
     def _places(self) -> dict[str, str]:
