@@ -419,6 +419,18 @@ def test_a_list_of_names_has_a_name_for_the_root() -> None:
     assert "<code></code>" not in written(report, "html")
 
 
+def test_values_of_one_rule_are_one_list() -> None:
+    old, new = (
+        {"$defs": {"Unit": {"enum": values}, "M": go({"u": {"$ref": "#/$defs/Unit"}})}}
+        for values in (["a"], ["a", "b", "c d", *map(str, range(20))])
+    )
+    report = compared(old, new)
+    text = " ".join(written(report, "text").split())
+    assert "The value was added to a closed set; old peers reject unknown values. No capability gates it." in text
+    assert text.count("was added to a closed set") == 1
+    assert "Unit 'b'" in text and "Unit 'c d'" in text
+
+
 def test_a_schema_that_is_nothing_but_a_root_is_compared() -> None:
     report = compared({"type": "integer"}, {"type": "number"})
     assert "compared: the root" in " ".join(written(report, "text").split())
