@@ -18,7 +18,7 @@ from acpgen.compat.changes import (
     join_limits,
     make_unexplained_limit,
 )
-from acpgen.compat.diff.pairs import Declaration, Pair, PlacedChange, Step
+from acpgen.compat.diff.pairs import DOUBT, Declaration, Pair, PlacedChange, Step
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import REVISIONS, Reach, Revision, get_opposite
 from acpgen.compat.protocol.check.context import Context, describe_break
@@ -79,8 +79,15 @@ class Content:
                 refused.extend((placed, revision) for revision in self._record_finding(placed, each))
         referred = {placed: self._find_referred(*placed.change.within) for placed in doubts}
         # What differs itself explains what only refers to it, and what is inside explains what is around it.
+        doubted: dict[tuple[object, ...], set[Revision]] = {}
         for placed in sorted(
-            doubts, key=lambda each: (referred[each] is not None, -len(each.steps), not each.change.name)
+            doubts,
+            key=lambda each: (
+                referred[each] is not None,
+                -len(each.steps),
+                not each.change.name,
+                each.change.detail == DOUBT,
+            ),
         ):
             names = referred[placed]
             if names == []:
@@ -103,8 +110,10 @@ class Content:
                 pairs = (pair for each in names for pair in self._pairs[each])
                 answered = answered.union(*map(self._find_explained, pairs))
             hidden = self._find_hidden_refusals(placed, messages, below) if names is None else ()
-            for each in (*self._settle(placed, messages, answered), *hidden):
+            same = doubted.setdefault((placed.pair, placed.steps, placed.change.name), set())
+            for each in (*self._settle(placed, messages, answered | same), *hidden):
                 yield each
+                same.update(each.doubtful)
                 refused.extend((placed, revision) for revision in self._record_finding(placed, each))
 
     def _identify(self, placed: PlacedChange, messages: MessagePair) -> tuple[str, tuple[object, ...]]:
