@@ -137,6 +137,10 @@ class _Document:
         return Definitions(self.schema)
 
     @cached_property
+    def positions(self) -> SourcePositions:
+        return SourcePositions(self.input)
+
+    @cached_property
     def validator(self) -> DocumentValidator:
         from schema_inclusion.validation import open_validator
 
@@ -146,7 +150,7 @@ class _Document:
         """The position of a place; if several files form the schema, that of the first one."""
         documents = self.input.documents.documents
         inside = place.removeprefix("#") if len(documents) == 1 else ""
-        return SourcePositions(self.input).find_position(f"{documents[0].path}#{inside}")
+        return self.positions.find_position(f"{documents[0].path}#{inside}")
 
 
 def _make_document(side: Input) -> _Document:
@@ -191,7 +195,9 @@ class _Documents:
         name = split_pointer(place)[-1]
         message = f"The definition {name!r} was removed. The root does not refer to it, so who needs it is not known."
         advice = "Keep it, or accept the finding with a waiver if nobody needs it."
-        return self.make_finding(_make_doubt(message, advice, ("new",), location=name), places=(place, place))
+        reach = _make_doubt(message, advice, ("new",), location=name)
+        contents = (place, self.old.definitions.write_assertions(place))
+        return self.make_finding(reach, places=(place, place), contents=contents)
 
     def of_unread(self) -> Iterator[Finding]:
         """Yield the findings for members of the root that are no keywords, differ, and appear to contain schemas."""
