@@ -260,7 +260,10 @@ class _Declarations:
                 for cause, places in places_by_cause.items():
                     first, *others = (self._make_reach(each, sender) for each in dict.fromkeys((cause, *places)))
                     first = replace(first, location=f"{first.location}{self._locate_refusal(cause, first)}".lstrip("."))
-                    yield self.documents.make_finding(first, *others, places=(cause, self._places[cause]))
+                    places_of_cause = cause, self._places[cause]
+                    own = old.write_assertions(cause), new.write_assertions(self._places[cause])
+                    contents = (cause, *own) if own[0] != own[1] else None
+                    yield self.documents.make_finding(first, *others, places=places_of_cause, contents=contents)
 
     def _locate_refusal(self, place: str, reach: Reach) -> str:
         """The members and items that lead to what is refused in the witness of a declaration: `.args[]`."""
