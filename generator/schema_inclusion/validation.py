@@ -6,10 +6,11 @@ Patterns are read as in ECMA-262. A witness that is not confirmed is not shown.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any, Final, TypeVar
+from itertools import takewhile
+from typing import Any, Final, TypeAlias, TypeVar
 
 import jsonschema.exceptions
 import jsonschema.validators
@@ -23,6 +24,9 @@ from schema_inclusion.once import Compiled, TooManySteps, cache_references, make
 from schema_inclusion.values import Json, with_decimals
 
 _Result = TypeVar("_Result")
+
+Path: TypeAlias = tuple[str | int, ...]
+"""The names and indices that lead to a part of a value."""
 
 MOST_ERRORS: Final = 1_000
 """The maximum number of errors that one reference leads to; further ones are not listed."""
@@ -74,6 +78,14 @@ class ReferenceValidator:
         """The errors of the value as `jsonschema` reports them; empty if it cannot decide."""
         return self._run(value, lambda each: [*self.validator.iter_errors(each)], most_errors=MOST_ERRORS) or []
 
+    def locate_refusal(self, value: Json) -> Path:
+        """The path to the innermost part of a value that contains everything that is wrong with it; one missing or unknown member counts
+        as a part.
+        """
+        errors = walk_errors(self.list_errors(value))
+        paths = [(*path, *_find_member(each)) for path, each in errors if not each.context]
+        return tuple(keys[0] for keys in takewhile(lambda keys: len({*keys}) == 1, zip(*paths, strict=False)))
+
     def _run(self, value: Json, validate: Callable[[Json], _Result], *, most_errors: int) -> _Result | None:
         around = self.around
         if self.given_up or (around.allowance is not None and around.allowance.is_spent):
@@ -103,6 +115,29 @@ class ReferenceValidator:
             # schema, a pattern that Python cannot read, numbers beyond a float.
             pass
         return None
+
+
+def walk_errors(errors: Iterable[Any]) -> Iterator[tuple[Path, Any]]:
+    """Yield the errors of a value, and those of the branches of unions, with their paths."""
+    visited: set[tuple[int, Path]] = set()
+    pending: list[tuple[Path, Any]] = [((), error) for error in errors]
+    while pending:
+        around, error = pending.pop()
+        path = (*around, *error.relative_path)
+        yield path, error
+        if (id(error), around) not in visited:
+            visited.add((id(error), around))
+            pending.extend((path, each) for each in error.context or ())
+
+
+def _find_member(error: Any) -> list[str]:
+    """The name that is missing from an object, or that it must not have; empty unless there is exactly one."""
+    names: list[str] = []
+    if error.validator == "required":
+        names = [name for name in error.validator_value if name not in error.instance]
+    elif error.validator == "additionalProperties" and "patternProperties" not in error.schema:
+        names = [name for name in error.instance if name not in error.schema.get("properties", {})]
+    return names if len(names) == 1 else []
 
 
 def open_validator(

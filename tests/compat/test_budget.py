@@ -126,6 +126,18 @@ def test_what_a_variant_costs_does_not_grow_with_the_union(tmp_path: Path) -> No
     assert all(each.severity == "breaking" and each.witness is not None for each in report.findings)
 
 
+def test_one_message_proves_a_change_for_all_places_that_refer_to_it(tmp_path: Path) -> None:
+    paths = [tmp_path / "old.json", tmp_path / "new.json"]
+    for path, values in zip(paths, (["a", "b"], ["a"]), strict=True):
+        unit = {"anyOf": [{"enum": values}, {"enum": ["x"]}]}
+        fields = {f"field{at}": {"anyOf": [{"$ref": "#/$defs/Unit"}, {"type": "integer"}]} for at in range(300)}
+        path.write_text(json.dumps({"type": "object", "properties": fields, "$defs": {"Unit": unit}}), "utf-8")
+    (finding,) = compare(*paths, budget=10_000).findings
+    assert (finding.rule, finding.severity) == ("closed-value-removed", "breaking")
+    assert {each.location for each in finding.reaches} == {f"field{at}" for at in range(300)}
+    assert {each.severity for each in finding.reaches} == {"breaking"}
+
+
 def test_a_message_that_is_not_confirmed_leaves_its_finding_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(*_: object, **__: object) -> bool:
         return False

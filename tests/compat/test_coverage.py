@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from jsonschema import Draft202012Validator
 
 import evidence
 import tiers
@@ -752,7 +753,7 @@ def test_coverage_is_counted_and_told_in_json_and_to_people() -> None:
 def test_definitions_that_the_root_does_not_refer_to_are_compared_as_schemas_of_their_own() -> None:
     sides: list[Schema] = [{"type": "object", "definitions": {"v2": {"Thing": each}}} for each in (THING, NARROWER)]
     narrowed = compared(*sides, mode="language")
-    assert [(each.rule, each.location) for each in narrowed.findings] == [("language-narrowed", "Thing")]
+    assert [(each.rule, each.location) for each in narrowed.findings] == [("language-narrowed", "Thing.b")]
     assert narrowed.findings[0].new is not None and narrowed.findings[0].new.pointer == "/definitions/v2/Thing"
     assert relations(narrowed) == ("no", "yes", "no", "yes")
     widened = compared(*reversed(sides), mode="language")
@@ -773,9 +774,11 @@ def test_definitions_and_defs_are_one_place() -> None:
         moved = compared(schema(old, THING), schema(new, THING), mode="language")
         assert (moved.verdict, relations(moved)) == ("identical", ("yes",) * 4)
         narrowed = compared(schema(old, THING), schema(new, NARROWER), mode="language")
-        assert [each.rule for each in narrowed.findings] == ["language-narrowed", "language-narrowed"]
-        assert {each.new.pointer for each in narrowed.findings if each.new} == {f"/{new}/Thing", f"/{new}/Other"}
-        assert {each.old.pointer for each in narrowed.findings if each.old} == {f"/{old}/Thing", f"/{old}/Other"}
+        (finding,) = narrowed.findings
+        assert finding.rule == "language-narrowed"
+        assert finding.old and finding.new
+        assert (finding.old.pointer, finding.new.pointer) == (f"/{old}/Thing", f"/{new}/Thing")
+        assert [each.location for each in finding.reaches] == ["Thing.b", "Other"]
 
 
 def test_a_removed_definition_is_compared_where_a_definition_of_both_refers_to_it() -> None:
@@ -788,7 +791,7 @@ def test_a_removed_definition_is_compared_where_a_definition_of_both_refers_to_i
 def test_a_definition_is_compared_whatever_it_is_called(name: str) -> None:
     sides: list[Schema] = [{"$defs": {"x%y": THING, name: each}} for each in (THING, NARROWER)]
     report = compared(*sides, mode="language")
-    assert [(each.rule, each.location) for each in report.findings] == [("language-narrowed", name)]
+    assert [(each.rule, each.location) for each in report.findings] == [("language-narrowed", f"{name}.b".lstrip("."))]
 
 
 @pytest.mark.parametrize("keyword", ["", "if", "items"])
@@ -798,12 +801,41 @@ def test_a_definition_inside_another_schema_is_compared(keyword: str) -> None:
         return {"$defs": {"Outer": {"type": "object", **({keyword: within} if keyword else within)}}}
 
     report = compared(schema(THING), schema(NARROWER), mode="language")
-    assert [(each.rule, each.location) for each in report.findings] == [("language-narrowed", "Inner")]
+    assert [(each.rule, each.location) for each in report.findings] == [("language-narrowed", "Inner.b")]
 
 
-def test_what_the_root_refers_to_is_told_of_the_root_alone() -> None:
-    sides: list[Schema] = [{"$ref": "#/$defs/Thing", "$defs": {"Thing": each}} for each in (THING, NARROWER)]
-    assert [each.location for each in compared(*sides, mode="language").findings] == [""]
+def test_a_language_finding_is_about_the_declaration_that_changed() -> None:
+    def schema(thing: Schema, last: Schema) -> Schema:
+        outer = {name: go({"inner": {"$ref": f"#/$defs/{inner}"}}) for name, inner in (("A", "Thing"), ("B", "A"))}
+        return {"$ref": "#/$defs/B", "$defs": {**outer, "Thing": thing, "Last": last, "Free": {"$ref": "#/$defs/Last"}}}
+
+    report = compared(schema(THING, THING), schema(NARROWER, NARROWER), mode="language")
+    assert [[reach.location for reach in each.reaches] for each in report.findings] == [
+        ["Last.b", "Free"],
+        ["Thing.b", ""],
+    ]
+    for reach in (reach for each in report.findings for reach in each.reaches):
+        assert reach.witness and (reach.witness.accepted_by, reach.witness.refused_by) == ("old", "new")
+    whole = report.findings[1].reaches[1].witness
+    assert whole and not Draft202012Validator(schema(NARROWER, NARROWER)).is_valid(whole.value)
+    assert len({each for finding in report.findings for each in finding.fingerprints}) == 4
+
+
+def test_a_language_report_lists_first_what_most_declarations_contain() -> None:
+    def schema(rare: Schema, common: Schema) -> Schema:
+        refs = {f"C{number}": {"$ref": "#/$defs/Common"} for number in range(3)}
+        return {"$defs": {"A": rare, "B": {"$ref": "#/$defs/A"}, "Common": common, **refs}}
+
+    report = compared(schema(THING, THING), schema(NARROWER, NARROWER), mode="language")
+    assert [(each.location, len(each.reaches)) for each in report.findings] == [("Common.b", 4), ("A.b", 2)]
+
+
+def test_what_only_its_context_narrows_is_a_finding_about_the_context() -> None:
+    def schema(**more: Any) -> Schema:
+        return {"properties": {"thing": {"$ref": "#/$defs/Thing", **more}}, "$defs": {"Thing": THING}}
+
+    report = compared(schema(), schema(required=["note"]), mode="language")
+    assert [[reach.location for reach in each.reaches] for each in report.findings] == [["thing.note"]]
 
 
 @pytest.mark.parametrize(
@@ -846,7 +878,7 @@ def test_a_definition_that_the_root_judges_nothing_by_is_compared(beside: Schema
         for each in (THING, NARROWER)
     ]
     report = compared(*sides, mode="language")
-    assert ("language-narrowed", "Thing") in [(each.rule, each.location) for each in report.findings]
+    assert ("language-narrowed", "Thing.b") in [(each.rule, each.location) for each in report.findings]
     assert relations(report)[:2] == ("no", "yes")
 
 
@@ -881,7 +913,7 @@ def test_a_document_that_is_no_schema_is_not_compared_as_one() -> None:
 @pytest.mark.parametrize("ref", ["https://[", "https://example.com/other.json"])
 def test_a_definition_that_nothing_leads_to_is_compared_whatever_references_say(ref: str) -> None:
     sides: list[Schema] = [{"$defs": {"Thing": each, "Odd": {"$ref": ref}}} for each in (THING, NARROWER)]
-    assert ("language-narrowed", "Thing") in {
+    assert ("language-narrowed", "Thing.b") in {
         (each.rule, each.location) for each in compared(*sides, mode="language").findings
     }
 

@@ -411,15 +411,24 @@ def test_counts_name_what_occurs_worst_first() -> None:
 
 
 def test_a_list_of_names_has_a_name_for_the_root() -> None:
-    old, new = (
-        {"type": "object", "properties": {"c": {"type": kind}}, "$defs": {"B": {"type": kind}}}
-        for kind in ("integer", "number")
-    )
+    old, new = ({"type": kind, "$defs": {"B": {"type": kind}}} for kind in ("integer", "number"))
     report = compared(old, new, mode="language")
     assert [each.location for each in report.findings] == ["", "B"]
     assert "\n  the root, B\n" in written(report, "text")
     assert "`language-widened` (2): the root, `B`" in written(report, "markdown")
     assert "<code></code>" not in written(report, "html")
+
+
+def test_values_of_one_rule_are_one_list() -> None:
+    old, new = (
+        {"$defs": {"Unit": {"enum": values}, "M": go({"u": {"$ref": "#/$defs/Unit"}})}}
+        for values in (["a"], ["a", "b", "c d", *map(str, range(20))])
+    )
+    report = compared(old, new)
+    text = " ".join(written(report, "text").split())
+    assert "The value was added to a closed set; old peers reject unknown values. No capability gates it." in text
+    assert text.count("was added to a closed set") == 1
+    assert "Unit 'b'" in text and "Unit 'c d'" in text
 
 
 def test_a_schema_that_is_nothing_but_a_root_is_compared() -> None:

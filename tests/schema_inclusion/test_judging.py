@@ -85,6 +85,29 @@ def test_a_reference_is_followed_once_for_all_values(monkeypatch: pytest.MonkeyP
     assert followed == ["#/$defs/a"]
 
 
+def test_a_refusal_is_located_at_the_innermost_part_that_contains_all_of_it() -> None:
+    pair: Json = {"type": "object", "properties": {"b": {"type": "integer"}}, "required": ["b"]}
+    schema: Json = {
+        "properties": {"a": {"anyOf": [pair, {"type": "string"}]}, "list": {"items": pair}, "open": {}},
+        "required": ["open"],
+        "additionalProperties": False,
+    }
+    cases: list[tuple[Json, tuple[str | int, ...]]] = [
+        ({"open": 1}, ()),
+        ([], ()),
+        ({}, ("open",)),
+        ({"open": 1, "other": 2}, ("other",)),
+        ({"open": 1, "other": 2, "more": 3}, ()),
+        ({"open": 1, "list": [{"b": 1}, {"b": "x"}]}, ("list", 1, "b")),
+        ({"open": 1, "list": [{"b": 1}, {}]}, ("list", 1, "b")),
+        ({"open": 1, "list": [{}, {}]}, ("list",)),
+        ({"open": 1, "a": {"b": "x"}}, ("a",)),
+        ({"list": [{}]}, ()),
+    ]
+    validator = open_validator(schema).of(schema)
+    assert [validator.locate_refusal(value) for value, _ in cases] == [path for _, path in cases]
+
+
 def test_a_validator_lists_errors_and_asserts_the_formats_that_it_is_given() -> None:
     root: Json = {"$defs": {"day": {"type": "string", "format": "date"}}}
     schema: Json = {"items": {"$ref": "#/$defs/day"}}

@@ -91,9 +91,12 @@ def _list_diagnostics(findings: Sequence[Finding], stopping: Collection[int]) ->
 
 
 def _make_diagnostic(finding: Finding, *, fails: bool) -> Diagnostic:
-    name = finding.declaration or finding.location
+    name, statement, value = finding.declaration or finding.location, _drop_name(finding), finding.first.subject
     methods = tuple(each for each in finding.methods if each != name)
     places = dict.fromkeys(reach.location or THE_ROOT for reach in finding.reaches if not finding.methods)
+    reached = methods or tuple(each for each in places if each != (name or THE_ROOT))
+    if value and statement.startswith(f"The value {value} "):
+        name, statement = f"{name} {value}".lstrip(), statement.replace(f" {value}", "", 1)
     witness = finding.witness
     properties: dict[str, JSON] = {"effect": finding.effect, "method": finding.method, "flow": finding.flow}
     return Diagnostic(
@@ -101,11 +104,11 @@ def _make_diagnostic(finding: Finding, *, fails: bool) -> Diagnostic:
         severity=finding.severity,
         message=finding.message,
         subject=name,
-        reached=methods or tuple(each for each in places if each != (name or THE_ROOT)),
+        reached=reached,
         reached_noun="place" if places else "method",
         direction=_describe_direction(finding) if (finding.flow != "both" or methods) else "",
         context=finding.location,
-        statement=_drop_name(finding),
+        statement=statement,
         details=(f"Breaks: {finding.breaks}.",) if finding.breaks else (),
         advice="" if finding.advice == NO_ACTION else finding.advice,
         waived=f"Waived until {finding.waived.end}: {finding.waived.reason}" if finding.waived else "",
@@ -173,7 +176,7 @@ def describe_rules(rules: Collection[str]) -> Sequence[RuleDescription]:
 
 def _drop_name(finding: Finding) -> str:
     """The message of a finding without the name of the changed part, which is shown beside it."""
-    names = (finding.method or "", *re.split(r"[.()]+", finding.location.rstrip(")")))
+    names = (finding.method or "", *re.split(r"[.()]+", finding.location.rstrip(")")), finding.location)
     for name in filter(None, reversed(names)):
         if finding.message.startswith(f"{name!r} is "):
             return f"Is {finding.message.removeprefix(f'{name!r} is ')}"

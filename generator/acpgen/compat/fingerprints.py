@@ -92,8 +92,8 @@ def collect_contents(value_at: Callable[[str], JSON], at: str) -> dict[str, JSON
     return {place: values_by_place[place] for place in sorted(find_reachable([at], list_references))}
 
 
-def collect_assertions(schema: JSON) -> JSON:
-    """The assertions of a schema: its root and the definitions that it transitively refers to, without prose.
+def collect_assertions(schema: JSON, at: str = "#") -> JSON:
+    """The assertions of a schema at a place, `#/$defs/Thing`, and at the places that it transitively refers to, without prose.
 
     The whole schema without prose if references use more than pointers.
     """
@@ -106,7 +106,7 @@ def collect_assertions(schema: JSON) -> JSON:
 
     with suppress(KeyError):
         if is_object(schema) and not _is_addressed(schema):
-            return collect_contents(get_value, "#")
+            return collect_contents(get_value, at)
     rest: JSON = without_prose(schema)
     return rest
 

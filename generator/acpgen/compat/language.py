@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urljoin
@@ -12,6 +13,7 @@ from acpgen.compat.compare import answer, bundle_side, compare_bindings
 from acpgen.compat.faults import NO_KEYWORD
 from acpgen.compat.findings import (
     NO_ACTION,
+    REVISIONS,
     Finding,
     Inclusion,
     Reach,
@@ -38,13 +40,16 @@ from acpgen.input.walk import (
     KEYWORDS,
     Schema,
     asserts,
+    copy_json,
     find_reachable,
     find_refs_anywhere,
     find_sources,
     is_object,
     list_children,
     list_refs,
+    list_schemas,
     walk_schemas,
+    without_prose,
 )
 from acpgen.meaning.faults import UNSUPPORTED
 from acpgen.methods.profile import choose
@@ -54,10 +59,14 @@ if TYPE_CHECKING:
     from acpgen.compat.sources import Input
     from acpgen.input.drafts import Draft
     from acpgen.ir import JSON
-    from schema_inclusion import Relation
+    from schema_inclusion import Comparer, Relation
+    from schema_inclusion.validation import DocumentValidator
 
 STEPS: Final = 25_000
 """The step limit of one question; with a larger budget of the run, a hundredth of it."""
+
+ROOT: Final = "#"
+"""The place of a root among those of its definitions."""
 
 _UNDECIDED: Final = "language-undecided"
 _RULES: Final[Mapping[Revision, tuple[str, Severity, str, str]]] = {
@@ -82,7 +91,6 @@ def make_report(old: Input, new: Input, budget: int, formats: bool) -> Report:
     from schema_inclusion import FORMATS, Allowance, Comparer
 
     both = _Documents(_make_document(old), _make_document(new))
-    sides = both.old.definitions, both.new.definitions
     comparer = Comparer(
         both.old.schema,
         both.new.schema,
@@ -90,23 +98,13 @@ def make_report(old: Input, new: Input, budget: int, formats: bool) -> Report:
         allowance=Allowance(budget),
         formats=tuple(FORMATS) if formats else (),
     )
-    whole = comparer.compare()
-    comparisons = {("", ""): whole}
-    comparisons |= {
-        places: comparer.compare(*(Schema({"$ref": as_fragment(place.removeprefix("#"))}) for place in places))
-        for places in list_unreferenced(*sides)
-    }
-    findings: list[Finding] = []
-    for places, comparison in comparisons.items():
-        relations: dict[Revision, Relation] = {"old": comparison.backward, "new": comparison.forward}
-        if formats:
-            relations = _with_doubts(relations, sides, places)
-        findings += both.of_relations(relations, places)
-    findings += map(both.of_gone, list_removed(*sides))
+    declarations = _Declarations(both, comparer, weigh_formats=formats)
+    findings = list(declarations.list_findings())
+    findings += map(both.of_gone, list_removed(both.old.definitions, both.new.definitions))
     findings += both.of_unread()
     reaches = [each.first for each in findings]
     inclusion = Inclusion(backward=answer(reaches, "new"), forward=answer(reaches, "old"))
-    is_equal = whole.same and old.documents.says_the_same(new.documents)
+    is_equal = old.documents.says_the_same(new.documents) and comparer.compare().same
     bindings, notes = ("identical", ()) if is_equal else compare_bindings(old, new)
     if not findings and bindings != "identical":
         message = "The schemas accept the same values and are written differently, so generated code differs."
@@ -121,20 +119,9 @@ def make_report(old: Input, new: Input, budget: int, formats: bool) -> Report:
         wire=inclusion,
         language=inclusion,
         bindings=bindings,
-        findings=tuple(sorted(findings, key=order)),
+        findings=tuple(sorted(findings, key=lambda each: (order(each)[0], -len(each.reaches), *order(each)))),
         notes=notes,
     )
-
-
-def _with_doubts(
-    relations: Mapping[Revision, Relation], sides: tuple[Definitions, Definitions], places: tuple[str, str]
-) -> dict[Revision, Relation]:
-    """The relations with proofs weakened where the two schemas use different formats that cannot be asserted."""
-    old, new = (
-        count_unknown_formats(side.schemas[each] for each in side.reach([place or ROOT]))
-        for side, place in zip(sides, places, strict=True)
-    )
-    return {sender: doubt_formats(relation, old, new) for sender, relation in relations.items()}
 
 
 @dataclass(frozen=True)
@@ -149,11 +136,21 @@ class _Document:
     def definitions(self) -> Definitions:
         return Definitions(self.schema)
 
+    @cached_property
+    def positions(self) -> SourcePositions:
+        return SourcePositions(self.input)
+
+    @cached_property
+    def validator(self) -> DocumentValidator:
+        from schema_inclusion.validation import open_validator
+
+        return open_validator(self.schema)
+
     def find_position(self, place: str) -> SourcePosition | None:
         """The position of a place; if several files form the schema, that of the first one."""
         documents = self.input.documents.documents
         inside = place.removeprefix("#") if len(documents) == 1 else ""
-        return SourcePositions(self.input).find_position(f"{documents[0].path}#{inside}")
+        return self.positions.find_position(f"{documents[0].path}#{inside}")
 
 
 def _make_document(side: Input) -> _Document:
@@ -188,35 +185,19 @@ def _make_document(side: Input) -> _Document:
 
 @dataclass(frozen=True)
 class _Documents:
-    """Creates the findings about two schemas, each at a place of a definition, `#/$defs/Thing`, empty for the root."""
+    """Creates the findings about two schemas, each at a place of a definition, `#/$defs/Thing`, or at the root, `#`."""
 
     old: _Document
     new: _Document
-
-    def of_relations(self, relations: Mapping[Revision, Relation], places: tuple[str, str]) -> Iterator[Finding]:
-        """Yield findings on values that only one schema accepts, and on undecided questions; relations are by sender."""
-        for sender, relation in relations.items():
-            receiver = get_opposite(sender)
-            if relation.witness is not None:
-                value, verified = relation.witness.value, relation.witness.verified
-                witness = Witness(value, verified=verified, accepted_by=sender, refused_by=receiver)
-                breaks = describe_readers(witness) if sender == "old" else ""
-                reach = _reach(*_RULES[sender], sender=sender, witness=witness, refuses=(receiver,), breaks=breaks)
-                yield self.make_finding(reach, places)
-            elif relation.verdict.value == "undecided":
-                message = f"Whether the {receiver} schema accepts everything that the {sender} one accepts could not be decided"
-                advice = "Simplify or correct the part that is named, or review both schemas."
-                reach = _make_doubt(
-                    f"{message}: {relation.reason}", advice, (receiver,), subject=f"{_UNDECIDED}-{sender}"
-                )
-                yield self.make_finding(reach, places)
 
     def of_gone(self, place: str) -> Finding:
         """The finding for a removed definition that the root does not refer to, so that there is nothing to compare it with."""
         name = split_pointer(place)[-1]
         message = f"The definition {name!r} was removed. The root does not refer to it, so who needs it is not known."
         advice = "Keep it, or accept the finding with a waiver if nobody needs it."
-        return self.make_finding(_make_doubt(message, advice, ("new",)), (place, place))
+        reach = _make_doubt(message, advice, ("new",), location=name)
+        contents = (place, self.old.definitions.write_assertions(place))
+        return self.make_finding(reach, places=(place, place), contents=contents)
 
     def of_unread(self) -> Iterator[Finding]:
         """Yield the findings for members of the root that are no keywords, differ, and appear to contain schemas."""
@@ -231,16 +212,112 @@ class _Documents:
                 yield self.make_finding(reach, contents=(before.get(key), after.get(key)))
 
     def make_finding(
-        self, reach: Reach, places: tuple[str, str] = ("", ""), contents: Sequence[JSON] | None = None
+        self, *reaches: Reach, places: tuple[str, str] = (ROOT, ROOT), contents: Sequence[JSON] | None = None
     ) -> Finding:
-        """A finding with its positions and fingerprint, which by default depends on the content of both schemas."""
-        schemas = self.old.schema, self.new.schema
+        """A finding with its positions and fingerprints, which by default depend on the content of both schemas."""
+        first = reaches[0]
         if contents is None:
-            contents = (places[0], *schemas) if places[0] else (*map(collect_assertions, schemas),)
-        name = split_pointer(places[0])[-1] if places[0] else ""
-        own = fingerprint(reach.rule, reach.subject or reach.rule, *contents)
-        reach = replace(reach, location=reach.location or name, fingerprint=own)
-        return Finding((reach,), own, old=self.old.find_position(places[0]), new=self.new.find_position(places[1]))
+            sides = zip((self.old.schema, self.new.schema), places, strict=True)
+            contents = (places[0], *(collect_assertions(schema, place) for schema, place in sides))
+        own = fingerprint(first.rule, first.subject or first.rule, *contents)
+        others = (replace(each, fingerprint=fingerprint(own, each.location)) for each in reaches[1:])
+        return Finding(
+            (replace(first, fingerprint=own), *others),
+            own,
+            old=self.old.find_position(places[0]),
+            new=self.new.find_position(places[1]),
+        )
+
+
+@dataclass(frozen=True)
+class _Declarations:
+    """The answers about the declarations that two schemas share: the root and definitions, by their places in the old one."""
+
+    documents: _Documents
+    comparer: Comparer
+    weigh_formats: bool
+    relations: dict[tuple[str, Revision], Relation] = field(default_factory=dict)
+
+    def list_findings(self) -> Iterator[Finding]:
+        """Yield the findings on values that only one schema accepts, and on undecided questions.
+
+        A finding is about a declaration that differs in more than what it refers to; its further reaches are the declarations that
+        contain it and have the same answer.
+        """
+        from schema_inclusion import Verdict
+
+        old, new = self.documents.old.definitions, self.documents.new.definitions
+        starts = (ROOT, *(place for place, _ in list_unreferenced(old, new)))
+        for sender in REVISIONS:
+            for verdict in (Verdict.NO, Verdict.UNDECIDED):
+                places_by_cause: dict[str, list[str]] = {}
+                for place in starts:
+                    if self._ask(place, sender).verdict is verdict:
+                        inside = sorted(old.reach([place]) & self._differing)
+                        causes = [each for each in inside if self._ask(each, sender).verdict is verdict]
+                        for cause in causes or [place]:
+                            places_by_cause.setdefault(cause, []).append(place)
+                for cause, places in places_by_cause.items():
+                    first, *others = (self._make_reach(each, sender) for each in dict.fromkeys((cause, *places)))
+                    first = replace(first, location=f"{first.location}{self._locate_refusal(cause, first)}".lstrip("."))
+                    places_of_cause = cause, self._places[cause]
+                    own = old.write_assertions(cause), new.write_assertions(self._places[cause])
+                    contents = (cause, *own) if own[0] != own[1] else None
+                    yield self.documents.make_finding(first, *others, places=places_of_cause, contents=contents)
+
+    def _locate_refusal(self, place: str, reach: Reach) -> str:
+        """The members and items that lead to what is refused in the witness of a declaration: `.args[]`."""
+        if reach.witness is None:
+            return ""
+        is_old = reach.witness.refused_by == "old"
+        document, own = (self.documents.old, place) if is_old else (self.documents.new, self._places[place])
+        path = document.validator.of({"$ref": as_fragment(own.removeprefix("#"))}).locate_refusal(reach.witness.value)
+        return "".join("[]" if isinstance(key, int) else f".{key}" for key in path)
+
+    @cached_property
+    def _places(self) -> dict[str, str]:
+        """The places in the new schema."""
+        return {ROOT: ROOT, **_find_renames(self.documents.old.definitions, self.documents.new.definitions)}
+
+    @cached_property
+    def _differing(self) -> set[str]:
+        """The places of the declarations that differ in more than prose and what they refer to."""
+        old, new = self.documents.old.definitions, self.documents.new.definitions
+        return {one for one, other in self._places.items() if old.write_assertions(one) != new.write_assertions(other)}
+
+    def _ask(self, place: str, sender: Revision) -> Relation:
+        """Whether the other revision accepts what the sender's one accepts; asked once."""
+        if (place, sender) not in self.relations:
+            places = place, self._places[place]
+            old, new = (
+                None if each == ROOT else Schema({"$ref": as_fragment(each.removeprefix("#"))}) for each in places
+            )
+            relation = self.comparer.include(old, new) if sender == "old" else self.comparer.include_back(new, old)
+            if self.weigh_formats:
+                relation = doubt_formats(relation, *self._count_formats(*places))
+            self.relations[place, sender] = relation
+        return self.relations[place, sender]
+
+    def _count_formats(self, old: str, new: str) -> Iterator[Counter[str]]:
+        """Yield the number of uses of each format that cannot be asserted, in both schemas."""
+        for document, place in ((self.documents.old, old), (self.documents.new, new)):
+            definitions = document.definitions
+            yield count_unknown_formats(definitions.schemas[each] for each in definitions.reach([place]))
+
+    def _make_reach(self, place: str, sender: Revision) -> Reach:
+        relation, receiver = self._ask(place, sender), get_opposite(sender)
+        location = "" if place == ROOT else split_pointer(place)[-1]
+        if relation.witness is None:
+            question = f"Whether the {receiver} schema accepts everything that the {sender} one accepts"
+            advice = "Simplify or correct the part that is named, or review both schemas."
+            subject = f"{_UNDECIDED}-{sender}"
+            message = f"{question} could not be decided: {relation.reason}"
+            return _make_doubt(message, advice, (receiver,), subject=subject, location=location)
+        value, verified = relation.witness.value, relation.witness.verified
+        witness = Witness(value, verified=verified, accepted_by=sender, refused_by=receiver)
+        breaks = describe_readers(witness) if sender == "old" else ""
+        proof: dict[str, Any] = {"witness": witness, "refuses": (receiver,), "breaks": breaks}
+        return _reach(*_RULES[sender], sender=sender, location=location, **proof)
 
 
 def _reach(rule: str, severity: Severity, message: str, advice: str, **more: Any) -> Reach:
@@ -253,9 +330,6 @@ def _make_doubt(message: str, advice: str, doubtful: tuple[Revision, ...], **mor
 
 
 # --- definitions that the root does not refer to ---------------------------------------------------------------------
-
-ROOT: Final = "#"
-"""The place of a root among those of its definitions."""
 
 
 class Definitions:
@@ -285,6 +359,17 @@ class Definitions:
             for place, one in self.schemas.items()
         }
         self.judged_by_root = self._reach([ROOT], judging)
+
+    def write_assertions(self, place: str) -> str:
+        """The text of a definition without prose and inner definitions; `definitions` and `$defs` are treated as equal."""
+        schema = self.schemas[place]
+        if not is_object(schema):
+            return _serialize(schema)
+        own: Schema = copy_json(without_prose({key: each for key, each in schema.items() if key not in DEFINITIONS}))
+        for each in list_schemas(own):
+            if isinstance(each.get("$ref"), str) and each["$ref"].startswith("#/"):
+                each["$ref"] = _modernize(each["$ref"])
+        return _serialize(own)
 
     def reach(self, start: Iterable[str]) -> set[str]:
         """The definitions at these places and all that they transitively refer to."""

@@ -198,19 +198,11 @@ class WitnessValidator:
         return _with_texts(value, texts)
 
     def _list_errors(self, routes: Routes, side: Revision, value: ir.JSON) -> Iterator[tuple[Path, Any]]:
-        """Yield the validation errors of a message with their paths, formats asserted, errors inside unions included; nothing if
-        undecided.
-        """
-        errors = self._make_validator(side, formats=True).of(self._get_schema(side, routes.on(side))).list_errors(value)
-        visited: set[tuple[int, Path]] = set()
-        pending: list[tuple[Path, Any]] = [((), error) for error in errors]
-        while pending:
-            around, error = pending.pop()
-            path = (*around, *error.relative_path)
-            yield path, error
-            if (id(error), around) not in visited:
-                visited.add((id(error), around))
-                pending.extend((path, each) for each in error.context or ())
+        """The errors of a message with their paths, formats asserted, errors inside unions included; none if undecided."""
+        from schema_inclusion.validation import walk_errors
+
+        validator = self._make_validator(side, formats=True).of(self._get_schema(side, routes.on(side)))
+        return walk_errors(validator.list_errors(value))
 
     def locate_refusal(self, routes: Routes, side: Revision, value: ir.JSON, is_there: Callable[[Path], bool]) -> str:
         """The pointer to the innermost place in a message that one revision refuses; empty for the whole message.

@@ -18,7 +18,7 @@ from acpgen.compat.changes import (
     join_limits,
     make_unexplained_limit,
 )
-from acpgen.compat.diff.pairs import Declaration, Pair, PlacedChange, Step
+from acpgen.compat.diff.pairs import DOUBT, Declaration, Pair, PlacedChange, Step
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import REVISIONS, Reach, Revision, Sides, get_opposite
 from acpgen.compat.protocol.check.context import Context, describe_break
@@ -69,18 +69,32 @@ class Content:
         self._whole.append(messages)
         refused: list[_Refusal] = []
         doubts: dict[PlacedChange, None] = {}  # both ways of one comparison may leave the same doubt
+        proven: dict[tuple[object, ...], list[Reach]] = {}
         for placed in self.context.walk.list_wire_changes(messages.pair, elsewhere):
             if placed.change.kind == "undecided":
                 doubts[placed] = None
                 continue
-            for reach in self._check_each_way(placed, messages):
-                yield reach
+            place, identity = self._identify(placed, messages)
+            reaches = [replace(each, location=place) for each in proven.get(identity, ())]
+            if not reaches:
+                reaches = [*self._check_each_way(placed, messages)]
+                if all(each.severity != "undecided" for each in reaches):
+                    proven[identity] = reaches
+            yield from reaches
+            for reach in reaches:
                 self._answer(placed, self._find_tolerant(placed.change, messages))
                 refused.extend(_Refusal(placed, revision) for revision in self._record_finding(placed, reach))
         referred = {placed: self._find_referred(placed.change.within) for placed in doubts}
         # What differs itself explains what only refers to it, and what is inside explains what is around it.
+        doubted: dict[tuple[object, ...], set[Revision]] = {}
         for placed in sorted(
-            doubts, key=lambda doubt: (referred[doubt] is not None, -len(doubt.steps), not doubt.change.name)
+            doubts,
+            key=lambda doubt: (
+                referred[doubt] is not None,
+                -len(doubt.steps),
+                not doubt.change.name,
+                doubt.change.detail == DOUBT,
+            ),
         ):
             pair_names = referred[placed]
             if pair_names == []:
@@ -101,9 +115,18 @@ class Content:
                 pairs = (pair for names in pair_names for pair in self._pairs[names])
                 answered = answered.union(*map(self._find_explained, pairs))
             hidden = self._find_hidden_refusals(placed, messages, below) if pair_names is None else ()
-            for reach in (*self._settle(placed, messages, answered), *hidden):
+            same = doubted.setdefault((placed.pair, placed.steps, placed.change.name), set())
+            for reach in (*self._settle(placed, messages, answered | same), *hidden):
                 yield reach
+                same.update(reach.doubtful)
                 refused.extend(_Refusal(placed, revision) for revision in self._record_finding(placed, reach))
+
+    def _identify(self, placed: PlacedChange, messages: MessagePair) -> tuple[str, tuple[object, ...]]:
+        """The place of a change in a message, and its identity: one message proves it for all places that refer to its declaration."""
+        judgement = judge(placed.change)
+        place = extend_location(write_location(messages.new, placed.steps, self.context.new), judgement.within)
+        _, cause = declare(self.context, placed, messages, place, judgement.within, judgement.message)
+        return place, (replace(judgement, within=""), cause.key, placed.free)
 
     @cached_property
     def _pairs(self) -> Mapping[Sides[str], list[Pair]]:
