@@ -19,11 +19,12 @@ from acp_bindings import ConnectionClosed, RequestError, v2
 from acp_session.agent import Agent, AuthRequired
 from acp_session.client import Client
 from acp_session.modes import Mode
-from acp_session.serving import run_agent
+from acp_session.serving import run_agent, serve_agent
 from acp_session.session import ClientConnection, Session
 from acp_session.store import MemoryStore, StoredSession
 from acp_session.turn import Diff, Turn
 from acp_workspace.containment import guarantees
+from jsonrpc_bindings.transport import pair
 
 from .raw_client import FORMS, RawClient, Refused, choose, place, talking
 
@@ -338,6 +339,22 @@ def test_a_session_knows_its_roots_its_servers_and_its_client(tmp_path: Path, ve
             assert (listed["cwd"], listed["additionalDirectories"]) == (app, [lib])
 
     play(work)
+
+
+def test_a_client_of_version_1_that_gives_no_name_has_none(tmp_path: Path) -> None:
+    async def whole() -> None:
+        near, far = pair()
+        serving = asyncio.create_task(serve_agent(Working(work), near))
+        client = RawClient(1, far)
+        await client.request("initialize", protocolVersion=1)
+        assert await client.prompt(await client.new(tmp_path)) == "end_turn"
+        await far.close()
+        await serving
+
+    async def work(turn: Turn) -> None:
+        assert turn.session.client_info is None
+
+    play(whole)
 
 
 @both

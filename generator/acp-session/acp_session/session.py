@@ -276,7 +276,7 @@ class Session:
         self._require_work()
         if isinstance(update, v2.SessionInfoUpdate) and update.title is not UNSET:
             self.stored.title = update.title
-        self._keep(update)
+        self.keep(update)
         await self._send(update)
 
     def find_message_id(self, kind: str) -> str:
@@ -301,9 +301,9 @@ class Session:
         terminal.apply(update)
         if isinstance(update, v2.TerminalUpdate) and isinstance(update.exit_status, v2.TerminalExitStatus):
             del self._terminals[update.terminal_id]
-            self._keep(update.__replace__(output=_get_output(terminal)))
+            self.keep(update.__replace__(output=_get_output(terminal)))
         elif isinstance(update, v2.TerminalUpdate) and update.output is UNSET:
-            self._keep(update.__replace__(capabilities=None))
+            self.keep(update.__replace__(capabilities=None))
         with suppress(ConnectionError):  # nobody listens any more
             await self._send(update)
 
@@ -319,7 +319,7 @@ class Session:
                 "the turn was cancelled, and has ended without its work: nothing more is done for it"
             )
 
-    def _keep(self, update: v2.SessionUpdate) -> None:
+    def keep(self, update: v2.SessionUpdate) -> None:
         """Add an update to the history."""
         history = self.stored.history
         history.append(update)
@@ -476,7 +476,7 @@ class Session:
         """Run one turn. Only the agent's work can be cancelled: the message and the end are always sent."""
         try:
             self._calls, self._turn = set(), message.message_id
-            self._keep(message)
+            self.keep(message)
             await self._save()
             with suppress(ConnectionError):  # nobody listens any more
                 await self._send(message)
@@ -558,7 +558,7 @@ class Session:
             v2.SessionToolCallUpdate(tool_call_id=call, status=status) for call in open_calls
         ]
         for update in updates:
-            self._keep(update)
+            self.keep(update)
         return updates
 
 

@@ -201,17 +201,13 @@ class ToV2(Walker):
 
     def _convert_item(self, item: Any, place: Place) -> Any:
         original = get_original(item)
-        if original is None or original.get("type") == "content" or not self._is_shown(original):
+        if original is None or original.get("type") in ("content", "terminal"):  # which v1 has itself
             return self.convert_row("ToolCallContent", item, place)
         return original
 
-    def _is_shown(self, item: Json) -> bool:
-        """Whether an item is not a terminal, or one that may occur in tool calls."""
+    def _convert_terminal(self, item: Json, place: Place) -> Any:
         terminals = self._terminals()
-        return item.get("type") != "terminal" or terminals is None or item.get("terminalId") in terminals
-
-    def _convert_terminal(self, item: Any, place: Place) -> Any:
-        if self._is_shown(as_object(item)):
+        if terminals is None or item.get("terminalId") in terminals:
             return item
         place.lose("the client owns terminals in v1, the agent in v2; this one is unknown", item)
         return NOTHING
