@@ -230,6 +230,26 @@ def test_a_permission_request_is_withdrawn_when_its_turn_is_cancelled(tmp_path: 
 
 
 @both
+def test_work_is_cancelled_before_it_reads_an_answer_that_follows_the_cancellation(
+    tmp_path: Path, version: int
+) -> None:
+    async def whole() -> RawClient:
+        def answer(params: dict[str, Any]) -> Any:
+            client.cancel(params["sessionId"])
+            return {"outcome": {"outcome": "cancelled"}}
+
+        async with talking(Working(work), version, answers={"session/request_permission": answer}) as client:
+            assert await client.prompt(await client.new(tmp_path)) == "cancelled"
+            return client
+
+    async def work(turn: Turn) -> None:
+        await turn.request_permission("Go on?")
+        await turn.send_message("I may not.")
+
+    assert not play(whole).text()
+
+
+@both
 def test_a_failure_is_answered_and_logged_with_the_id_of_the_session_and_says_nothing_of_itself(
     tmp_path: Path, version: int, caplog: pytest.LogCaptureFixture
 ) -> None:
