@@ -327,6 +327,11 @@ def test_a_version_and_ids_of_sessions_that_are_no_texts_end_no_probe(version: s
         ),
         ("while 1: print('y')", "the program sent output, but no answer, within 1.2 s of `initialize`", ""),
         (
+            "import os\nwhile 1: os.write(1, bytes(1 << 20))",
+            "the program sent a line of more than 32 MiB before it answered `initialize`",
+            "",
+        ),
+        (
             "import os; os.kill(os.getpid(), 9)",
             "the program was ended by signal 9 before it answered `initialize`",
             "",
