@@ -410,8 +410,9 @@ def test_a_command_that_was_ended_for_its_time_has_failed_though_it_says_it_has_
     assert client.statuses() == ["failed"]
 
 
+@pytest.mark.parametrize("silent", [["terminal/wait_for_exit"], ["terminal/wait_for_exit", "terminal/kill"]])
 def test_a_client_that_waits_for_what_a_killed_command_has_started_holds_no_turn_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, silent: list[str]
 ) -> None:
     async def wait(params: Any) -> Any:
         await asyncio.Event().wait()
@@ -422,7 +423,8 @@ def test_a_client_that_waits_for_what_a_killed_command_has_started_holds_no_turn
     monkeypatch.setattr("acp_session.turn.KILL_TIMEOUT", 0.05)
     found: list[CommandResult] = []
     output = reply({"output": "low\n", "truncated": False})
-    client = talk(tmp_path, 1, work, answers={"terminal/wait_for_exit": wait, "terminal/output": output})
+    answers = {"terminal/output": output, **dict.fromkeys(silent, wait)}
+    client = talk(tmp_path, 1, work, answers=answers)
     assert found == [CommandResult("low\n", timed_out=True)]
     assert client.statuses() == ["failed"]
 

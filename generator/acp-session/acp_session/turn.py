@@ -398,9 +398,9 @@ class Turn:
                 if not limit.expired():
                     raise
                 timed_out = True
-                await _ask(services, "terminal/kill", v1.KillTerminalRequest(**terminal))
                 with suppress(TimeoutError):  # a client that waits for what a killed command has started
                     async with asyncio.timeout(KILL_TIMEOUT):
+                        await _ask(services, "terminal/kill", v1.KillTerminalRequest(**terminal))
                         await _ask(services, "terminal/wait_for_exit", wait)
             output: v1.TerminalOutputResponse = await _ask(
                 services, "terminal/output", v1.TerminalOutputRequest(**terminal)
