@@ -87,13 +87,14 @@ class Child(Pipes):
         message = await super().receive()
         if message is None and not self._is_closing:
             await self._wait_for_exit(_ENDING)
-            for _ in range(10):  # what it wrote last may be under way; a process that it started may hold the other end
-                if self.exit is None or not self._program.has_errors_left:
+            exit_ = self.exit
+            if exit_ is None:
+                raise ConnectionClosed("it has closed its standard output", stderr=self.errors)
+            for _ in range(50):  # what it wrote last may be under way; a process that it started may hold the other end
+                if not self._program.has_errors_left:
                     break
                 await asyncio.sleep(0.01)
-            if self.exit is not None:
-                raise self._describe_end(self.exit)
-            raise ConnectionClosed("it has closed its standard output", stderr=self.errors)
+            raise self._describe_end(exit_)
         return message
 
     def send(self, message: bytes) -> None:

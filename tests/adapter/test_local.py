@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 from acp_bindings import PeerError, v1, v2
+from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
-from acp_session import serve_agent
-from acp_session.adapter import Local, as_v2
+from acp_session import Agent, Client, Turn, connect_agent, serve_agent
+from acp_session.adapter import Local, as_v1, as_v2
 from acp_session.services import LocalServices
 from acp_workspace.approval import ApprovalRequest, CommandApprovalRequest
 from acp_workspace.filesystem import FilePolicy
@@ -334,6 +335,30 @@ def test_an_agent_that_speaks_v1_alone_serves_a_client_of_v2(tmp_path: Path) -> 
         assert client.updates[-1]["stopReason"] == "end_turn"
         (terminal,) = {one["terminalId"] for one in client.updates if "terminalId" in one}
         assert screen(client.updates, terminal) == ("5 note.txt\n", {"exitCode": 0})
+
+    run(work)
+
+
+def test_a_client_of_v1_reads_the_output_of_an_agent_that_speaks_v2_alone(tmp_path: Path) -> None:
+    class Counting(Agent):
+        async def on_prompt(self, turn: Turn) -> None:
+            await turn.run_command("echo", "tide")
+
+    async def work() -> None:
+        (near, far), (here, there) = pair(), pair()
+        serving = asyncio.ensure_future(serve_agent(Counting(), far, versions=(2,)))
+        client = Client(allowed_roots=[tmp_path])
+        async with (
+            as_v1(near) as adapter,
+            peers1.connect_client(adapter, there),
+            connect_agent(here, client, versions=(1,)) as agent,
+        ):
+            session = await agent.new_session(tmp_path)
+            await session.prompt("Count")
+            (call,) = session.transcript.tool_calls.values()
+        await serving
+        shown = v2.TextContent(text="```console\n$ echo tide\ntide\n[ended with 0]\n```")
+        assert call.current.content == [v2.Content(content=shown)]
 
     run(work)
 

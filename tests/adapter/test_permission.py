@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from typing import Any, cast
+from pathlib import Path
+from typing import Any, Literal, cast
 
 import pytest
 from acp_bindings import RequestError, to_builtins, v1, v2
@@ -12,7 +14,8 @@ from acp_bindings.v2 import peers as peers2
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from acp_session.adapter import Losses
+from acp_session import Agent, Client, ClientSession, PermissionRequest, Turn, connect_in_memory
+from acp_session.adapter import CARRIER, Losses
 from acp_session.codec.relay import decode
 from acp_session.codec.to_v1 import ToV1
 from acp_session.codec.to_v2 import ToV2
@@ -94,6 +97,45 @@ LOST_IN_V2: list[tuple[Body, Body, list[str]]] = [
 @pytest.mark.parametrize(("tool_call", "more", "expected"), LOST_IN_V2)
 def test_what_v2_cannot_hold_is_named(tool_call: Body, more: Body, expected: list[str]) -> None:
     assert to_v2(v1_request({"toolCallId": "c", **tool_call}, **more))[1] == expected
+
+
+@pytest.mark.parametrize("kind", ["_fly", "tool_call", "command"])
+def test_a_subject_that_v1_does_not_have_comes_back_and_no_other(kind: str) -> None:
+    made, _ = to_v1(v2_request(None, subject={"type": "_fly", "to": "moon"}))
+    body = to_builtins(made)
+    body["toolCall"]["_meta"][CARRIER]["type"] = kind
+    found, _ = to_v2(v1.decode_as(v1.RequestPermissionRequest, body))
+    assert found.title == made.tool_call.title
+    assert isinstance(
+        found.subject, v2.UnknownRequestPermissionSubject if kind == "_fly" else v2.ToolCallPermissionSubject
+    )
+
+
+def test_a_client_declines_a_subject_that_it_does_not_know_also_over_v1(tmp_path: Path) -> None:
+    class Flying(Agent):
+        async def on_prompt(self, turn: Turn) -> None:
+            subject = v2.UnknownRequestPermissionSubject(type="_fly", to="moon")
+            allowed.append((await turn.decide("Fly?", subject=subject)).allowed)
+
+    class Yes(Client):
+        async def on_permission(self, session: ClientSession, request: PermissionRequest) -> str:  # noqa: ARG002
+            asked.append(request)
+            return "allow"
+
+    async def work() -> None:
+        policies: tuple[Literal["decline"], Literal["ask"]] = ("decline", "ask")
+        for policy in policies:
+            client = Yes(allowed_roots=[tmp_path], unknown_subjects=policy)
+            async with connect_in_memory(Flying(), client, versions=(1,)) as agent:
+                session = await agent.new_session(tmp_path)
+                await session.prompt("Go")
+                assert not session.transcript.tool_calls
+
+    allowed: list[bool] = []
+    asked: list[PermissionRequest] = []
+    asyncio.run(work())
+    assert allowed == [False, True]
+    assert [(one.title, one.is_understood) for one in asked] == [("Fly?", False)]
 
 
 LOST_IN_V1: list[tuple[Body | None, Body, list[str]]] = [

@@ -1395,3 +1395,18 @@ def test_what_a_whole_message_demands_is_not_placed_in_its_content() -> None:
 
     (around,) = (each for each in compared(ping(), ping("x")).findings if each.location == "PingRequest")
     assert around.message.endswith("; the witness contains one.")
+
+
+def test_each_refused_declaration_is_in_one_language_finding() -> None:
+    def schema(longest: int) -> Schema:
+        changed = {f"Changed{at}": {"maxLength": longest, "type": "string"} for at in range(3)}
+        inner = {f"Inner{at}": go({name: {"$ref": f"#/$defs/{name}"} for name in changed}) for at in range(3)}
+        outer = {f"Outer{at}": {"items": {"$ref": f"#/$defs/Inner{at}"}} for at in range(3)}
+        return {"$ref": "#/$defs/Outer0", "$defs": {**outer, **inner, **changed}}
+
+    report = compared(schema(9), schema(8), mode="language")
+    places = [[reach.location for reach in each.reaches] for each in report.findings]
+    assert {each[0] for each in places} == {"Changed0", "Changed1", "Changed2"}
+    assert sorted(name for each in places for name in each) == sorted(
+        ["", *(f"Changed{at}" for at in range(3)), *(f"{kind}{at}" for kind in ("Inner", "Outer") for at in (1, 2))]
+    )

@@ -323,6 +323,8 @@ class Agent:
 
     def again(self, params: Any, *, replays: bool) -> Any:
         self.text(params, "cwd")
+        if DEFECT == "opens any session" and params.get("sessionId") not in self.stored:
+            return {}
         name = self.known(params)
         session = self.sessions[name] = self.stored[name]
         for update in session.history if replays else ():

@@ -49,6 +49,10 @@ DEFECTS: Final[dict[str, tuple[tuple[str, ...], set[tuple[str, str]]]]] = {
     ),
     "ends at unknown sessions": (("v1/json-rpc/unknown-session",), {("json-rpc/unknown-session", "must")}),
     "prompts in no session": (("v1/json-rpc/unknown-session",), {("json-rpc/unknown-session", "note")}),
+    "opens any session": (
+        ("v1/session-setup/load-unknown", "v1/session-setup/resume-unknown"),
+        {("session-setup/load-unknown", "note"), ("session-setup/resume-unknown", "note")},
+    ),
     "negative ids": (("v1/json-rpc/ids",), {("json-rpc/ids", "must"), ("response-without-request", "must")}),
     "ids as doubles": (("v1/json-rpc/id-of-64-bits",), {("json-rpc/id-of-64-bits", "should")}),
     "internal error for params": (("v1/json-rpc/params-malformed",), {("json-rpc/params-malformed", "should")}),
@@ -190,6 +194,11 @@ def test_a_turn_that_goes_on_though_it_was_cancelled_is_told_as_such() -> None:
     )
 
 
+def test_a_session_that_does_not_exist_cites_what_the_specification_says_of_sessions() -> None:
+    report = probed("v1/session-setup/load-unknown", defect="opens any session")
+    assert [one.clause.section for one in report.findings] == ["Session setup: session ID"]
+
+
 def test_a_broken_must_cites_a_requirement_that_says_must() -> None:
     report = probed("v1/prompt-turn/cancel-after-update", defect="end_turn when cancelled")
     (finding,) = (
@@ -317,6 +326,11 @@ def test_a_version_and_ids_of_sessions_that_are_no_texts_end_no_probe(version: s
             "",
         ),
         ("while 1: print('y')", "the program sent output, but no answer, within 1.2 s of `initialize`", ""),
+        (
+            "import os\nwhile 1: os.write(1, bytes(1 << 20))",
+            "the program sent a line of more than 32 MiB before it answered `initialize`",
+            "",
+        ),
         (
             "import os; os.kill(os.getpid(), 9)",
             "the program was ended by signal 9 before it answered `initialize`",

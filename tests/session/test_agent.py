@@ -19,11 +19,12 @@ from acp_bindings import ConnectionClosed, RequestError, v2
 from acp_session.agent import Agent, AuthRequired
 from acp_session.client import Client
 from acp_session.modes import Mode
-from acp_session.serving import run_agent
+from acp_session.serving import run_agent, serve_agent
 from acp_session.session import ClientConnection, Session
 from acp_session.store import MemoryStore, StoredSession
 from acp_session.turn import Diff, Turn
 from acp_workspace.containment import guarantees
+from jsonrpc_bindings.transport import pair
 
 from .raw_client import FORMS, RawClient, Refused, choose, place, talking
 
@@ -229,6 +230,26 @@ def test_a_permission_request_is_withdrawn_when_its_turn_is_cancelled(tmp_path: 
 
 
 @both
+def test_work_is_cancelled_before_it_reads_an_answer_that_follows_the_cancellation(
+    tmp_path: Path, version: int
+) -> None:
+    async def whole() -> RawClient:
+        def answer(params: dict[str, Any]) -> Any:
+            client.cancel(params["sessionId"])
+            return {"outcome": {"outcome": "cancelled"}}
+
+        async with talking(Working(work), version, answers={"session/request_permission": answer}) as client:
+            assert await client.prompt(await client.new(tmp_path)) == "cancelled"
+            return client
+
+    async def work(turn: Turn) -> None:
+        await turn.request_permission("Go on?")
+        await turn.send_message("I may not.")
+
+    assert not play(whole).text()
+
+
+@both
 def test_a_failure_is_answered_and_logged_with_the_id_of_the_session_and_says_nothing_of_itself(
     tmp_path: Path, version: int, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -338,6 +359,22 @@ def test_a_session_knows_its_roots_its_servers_and_its_client(tmp_path: Path, ve
             assert (listed["cwd"], listed["additionalDirectories"]) == (app, [lib])
 
     play(work)
+
+
+def test_a_client_of_version_1_that_gives_no_name_has_none(tmp_path: Path) -> None:
+    async def whole() -> None:
+        near, far = pair()
+        serving = asyncio.create_task(serve_agent(Working(work), near))
+        client = RawClient(1, far)
+        await client.request("initialize", protocolVersion=1)
+        assert await client.prompt(await client.new(tmp_path)) == "end_turn"
+        await far.close()
+        await serving
+
+    async def work(turn: Turn) -> None:
+        assert turn.session.client_info is None
+
+    play(whole)
 
 
 @both

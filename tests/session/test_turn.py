@@ -410,6 +410,51 @@ def test_a_command_that_was_ended_for_its_time_has_failed_though_it_says_it_has_
     assert client.statuses() == ["failed"]
 
 
+@pytest.mark.parametrize("silent", [["terminal/wait_for_exit"], ["terminal/wait_for_exit", "terminal/kill"]])
+def test_a_client_that_waits_for_what_a_killed_command_has_started_holds_no_turn_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, silent: list[str]
+) -> None:
+    async def wait(params: Any) -> Any:
+        await asyncio.Event().wait()
+
+    async def work(turn: Turn) -> None:
+        found.append(await turn.run_command("sh", "-c", "echo low", timeout=0.05))
+
+    monkeypatch.setattr("acp_session.turn.KILL_TIMEOUT", 0.05)
+    found: list[CommandResult] = []
+    output = reply({"output": "low\n", "truncated": False})
+    answers = {"terminal/output": output, **dict.fromkeys(silent, wait)}
+    client = talk(tmp_path, 1, work, answers=answers)
+    assert found == [CommandResult("low\n", timed_out=True)]
+    assert client.statuses() == ["failed"]
+
+
+def test_the_output_of_a_command_is_shown_to_a_client_that_loads_the_session_and_has_no_such_terminal(
+    tmp_path: Path,
+) -> None:
+    async def work(turn: Turn) -> None:
+        await turn.run_command("sh", "-c", "echo low; exit 3")
+
+    async def whole() -> tuple[RawClient, RawClient]:
+        agent = Working(work)
+        async with talking(agent, 1) as first:
+            id_ = await first.new(tmp_path)
+            await first.prompt(id_)
+        async with talking(agent, 1) as second:
+            await second.load(id_, tmp_path)
+            await second.until(second.calls)
+        async with talking(agent, 2) as newer:
+            await newer.request("session/resume", sessionId=id_, cwd=str(tmp_path), replayFrom={"type": "start"})
+            await newer.until(newer.calls)
+        return second, newer
+
+    older, newer = play(whole)
+    (call,) = older.calls().values()
+    assert call["content"][0]["content"]["text"] == "```console\n$ sh -c 'echo low; exit 3'\nlow\n[ended with 3]\n```"
+    (terminal,) = [one for one in newer.updates() if one["sessionUpdate"] == "terminal_update"]
+    assert (base64.b64decode(terminal["output"]["data"]), terminal["exitStatus"]) == (b"low\n", {"exitCode": 3})
+
+
 def test_the_user_stops_a_command_and_the_turn_goes_on(tmp_path: Path) -> None:
     async def work(turn: Turn) -> None:
         result = await turn.run_command("sh", "-c", "echo low; sleep 60")

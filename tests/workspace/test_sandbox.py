@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from acp_workspace.containment import guarantees
-from acp_workspace.sandbox import READING, SYSTEM, Rule, bubblewrap, landlock, list_handled_rights
+from acp_workspace.sandbox import NETWORK, READING, SYSTEM, Rule, bubblewrap, landlock, list_handled_rights
 from acp_workspace.scope import Scope, parse_scope
 from acp_workspace.workspace import RootSet
 from workspace.conftest import PATHS
@@ -34,6 +34,7 @@ def test_the_roots_are_all_that_a_program_in_bubblewrap_sees_of_a_user() -> None
     found = bubblewrap(Scope("/srv/app/deep", ("/srv/app", "/srv/lib"), "posix"), programs=["/usr"], network=True)
     assert found == (
         *("--die-with-parent", "--new-session", "--unshare-all", "--share-net", "--ro-bind-try", "/usr", "/usr"),
+        *(argument for path in NETWORK for argument in ("--ro-bind-try", path, path)),
         *("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"),
         *(
             "--bind",
@@ -144,3 +145,18 @@ def test_a_program_in_bubblewrap_is_held_to_the_roots(tmp_path: Path, read_only:
         assert run(script).returncode != 0
     assert (run("echo new > a").returncode == 0) is not read_only
     assert (tmp_path / "app/a").read_text() == ("app" if read_only else "new\n")
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+def test_a_program_in_bubblewrap_finds_the_hosts_that_it_may_reach(tmp_path: Path) -> None:
+    def run(command: str, *, network: bool) -> Any:
+        arguments = ["bwrap", *bubblewrap(parse_scope(str(tmp_path)), network=network), "--", "sh", "-c", command]
+        return subprocess.run(arguments, capture_output=True, text=True, check=False)
+
+    if run("true", network=False).returncode:
+        pytest.skip("bubblewrap may not make namespaces here")
+    here = "getent hosts localhost; cat /etc/resolv.conf"
+    expected = subprocess.run(["sh", "-c", here], capture_output=True, text=True, check=False).stdout
+    assert run(here, network=True).stdout == expected
+    assert run("getent hosts localhost", network=False).stdout
+    assert run("cat /etc/resolv.conf", network=False).returncode != 0

@@ -85,7 +85,6 @@ class Pending(Scope):
 class Terminal:
     """A terminal of the client; `released` is the message that released it, `limit` the number of bytes of output that it stores."""
 
-    created: int
     released: int | None = None
     limit: int | None = None
 

@@ -291,7 +291,7 @@ def _record_answer(connection: Connection, event: Event) -> None:
             _offer_options(connection, session, event.body)
         case "terminal/create" if session is not None:
             limit = get_integer(request.body, "outputByteLimit")
-            session.terminals[make_key(get_text(event.body, "terminalId")) or ""] = Terminal(event.index, limit=limit)
+            session.terminals[make_key(get_text(event.body, "terminalId")) or ""] = Terminal(limit=limit)
         case _:
             pass
     if session is not None and connection.find_session(request.session) is session:

@@ -28,6 +28,7 @@ from jsonrpc_bindings.failures import INTERNAL
 from .agent import Agent
 from .background import Background
 from .codec.relay import LocalCalls
+from .codec.to_v2 import UNKNOWN_INFO
 from .errors import answer_to_hook
 from .log import LOG
 from .modes import find_mode_option, with_value
@@ -109,7 +110,7 @@ class AgentCore(peers.Agent):
             2 if self._remote is None else 1,
             self._remote or self.client,
             self.services,
-            params.info,
+            None if params.info == v2.Implementation(**UNKNOWN_INFO) else params.info,
             ClientCapabilities(
                 read_text_file=client_capabilities.fs.read_text_file,
                 write_text_file=client_capabilities.fs.write_text_file,

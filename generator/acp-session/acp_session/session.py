@@ -100,6 +100,7 @@ class Session:
         self.root_set: RootSet | None = None
         self.closing: asyncio.Task[None] | None = None
         self.work: asyncio.Task[None] | None = None
+        self._running: asyncio.Task[object] | None = None
         self.queue = TurnQueue()
         self._stop_event = asyncio.Event()
         self._store = store
@@ -276,7 +277,7 @@ class Session:
         self._require_work()
         if isinstance(update, v2.SessionInfoUpdate) and update.title is not UNSET:
             self.stored.title = update.title
-        self._keep(update)
+        self.keep(update)
         await self._send(update)
 
     def find_message_id(self, kind: str) -> str:
@@ -301,9 +302,9 @@ class Session:
         terminal.apply(update)
         if isinstance(update, v2.TerminalUpdate) and isinstance(update.exit_status, v2.TerminalExitStatus):
             del self._terminals[update.terminal_id]
-            self._keep(update.__replace__(output=_get_output(terminal)))
+            self.keep(update.__replace__(output=_get_output(terminal)))
         elif isinstance(update, v2.TerminalUpdate) and update.output is UNSET:
-            self._keep(update.__replace__(capabilities=None))
+            self.keep(update.__replace__(capabilities=None))
         with suppress(ConnectionError):  # nobody listens any more
             await self._send(update)
 
@@ -319,7 +320,7 @@ class Session:
                 "the turn was cancelled, and has ended without its work: nothing more is done for it"
             )
 
-    def _keep(self, update: v2.SessionUpdate) -> None:
+    def keep(self, update: v2.SessionUpdate) -> None:
         """Add an update to the history."""
         history = self.stored.history
         history.append(update)
@@ -438,9 +439,13 @@ class Session:
     def stop(self) -> None:
         """Cancel the turn and the waiting prompts."""
         self.queue.cancel()
-        if self.work is not None:
+        if self.work is not None and not self.is_stopped:
             self._stop_event.set()
             self._turn = None  # its state is its end
+            if (
+                self._running is not None
+            ):  # at once, before it reads an answer that the client has sent after the cancellation
+                self._running.cancel()
 
     async def end_work(self) -> None:
         """End all work, with its updates, and close the roots."""
@@ -476,12 +481,12 @@ class Session:
         """Run one turn. Only the agent's work can be cancelled: the message and the end are always sent."""
         try:
             self._calls, self._turn = set(), message.message_id
-            self._keep(message)
+            self.keep(message)
             await self._save()
             with suppress(ConnectionError):  # nobody listens any more
                 await self._send(message)
                 await self._send_state("running")
-            await self._end(await self._run(on_prompt(message.message_id), grace))
+            await self._end(await self._run(message.message_id, on_prompt, grace))
         except Exception:
             self.log.exception("a turn failed")
             try:
@@ -492,22 +497,22 @@ class Session:
             self.work = None
             self.queue.finish()
 
-    async def _run(self, on_prompt: Coroutine[Any, Any, object], grace: float) -> dict[str, Any]:
+    async def _run(self, message_id: str, on_prompt: OnPrompt, grace: float) -> dict[str, Any]:
         """Run the agent's work and return the fields of its end."""
         if self._stop_event.is_set():
-            on_prompt.close()
             return CANCELLED
         is_abandoned = asyncio.Event()
 
         async def run() -> object:
             _IS_ABANDONED.set(is_abandoned)
-            return await on_prompt
+            return await on_prompt(message_id)
 
-        running, stopping = asyncio.create_task(run()), asyncio.create_task(self._stop_event.wait())
+        running = self._running = asyncio.create_task(run())
+        stopping = asyncio.create_task(self._stop_event.wait())
         await asyncio.wait([running, stopping], return_when=asyncio.FIRST_COMPLETED)
         stopping.cancel()
+        self._running = None
         if self._stop_event.is_set():
-            running.cancel()
             await asyncio.wait([running], timeout=grace)
             if not running.done():
                 self.log.error("'on_prompt' goes on although it was cancelled; its turn has ended without it")
@@ -558,7 +563,7 @@ class Session:
             v2.SessionToolCallUpdate(tool_call_id=call, status=status) for call in open_calls
         ]
         for update in updates:
-            self._keep(update)
+            self.keep(update)
         return updates
 
 

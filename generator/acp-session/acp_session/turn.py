@@ -9,6 +9,7 @@ Sources: the pages of v1 and v2 on prompts, content, tool calls, plans, elicitat
 from __future__ import annotations
 
 import asyncio
+import base64
 import os
 import secrets
 import shlex
@@ -41,7 +42,7 @@ from .errors import Error, InvalidMessage, find_path, make_error
 from .permission import Decision, ask, decide
 from .services import Services
 from .session import Session, copy_update
-from .transcript import FINAL_STATUSES
+from .transcript import FINAL_STATUSES, MAX_OUTPUT
 
 T = TypeVar("T")
 
@@ -68,6 +69,8 @@ ALLOW_OR_REJECT: Final = (
     v2.PermissionOption(option_id="reject", name="Reject", kind="reject_once"),
 )
 """The default options of a permission request."""
+KILL_TIMEOUT: Final = 5.0
+"""The maximum seconds until a command that was killed for its `timeout` has ended; its result then comes without an exit status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,8 +398,10 @@ class Turn:
                 if not limit.expired():
                     raise
                 timed_out = True
-                await _ask(services, "terminal/kill", v1.KillTerminalRequest(**terminal))
-                await _ask(services, "terminal/wait_for_exit", wait)
+                with suppress(TimeoutError):  # a client that waits for what a killed command has started
+                    async with asyncio.timeout(KILL_TIMEOUT):
+                        await _ask(services, "terminal/kill", v1.KillTerminalRequest(**terminal))
+                        await _ask(services, "terminal/wait_for_exit", wait)
             output: v1.TerminalOutputResponse = await _ask(
                 services, "terminal/output", v1.TerminalOutputRequest(**terminal)
             )
@@ -405,6 +410,12 @@ class Turn:
                 await _ask(services, "terminal/release", v1.ReleaseTerminalRequest(**terminal))
         status = output.exit_status
         ended = status if isinstance(status, v1.TerminalExitStatus) else v1.TerminalExitStatus()
+        if self.session.connection.version == 1:  # a client that loads the session later has no such terminal
+            words = shlex.join([request.command, *(request.args or ())])
+            data = base64.b64encode(output.output.encode()[-MAX_OUTPUT:]).decode()
+            end = v2.TerminalExitStatus(**omit_none(exit_code=ended.exit_code, signal=ended.signal))
+            shown: dict[str, Any] = {"terminal_id": terminal_id, "command": words, "cwd": request.cwd}
+            self.session.keep(v2.TerminalUpdate(**shown, output=v2.TerminalOutput(data=data), exit_status=end))
         return CommandResult(output.output, ended.exit_code, ended.signal, output.truncated, timed_out)
 
     async def _create_terminal(self, services: Services, request: v1.CreateTerminalRequest) -> str:

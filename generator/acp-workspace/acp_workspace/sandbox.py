@@ -16,8 +16,16 @@ from typing import Final
 from .scope import Scope
 from .workspace import RootSet
 
-SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
+SYSTEM: Final = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives"),
+    *("/etc/hosts", "/etc/nsswitch.conf"),  # without these, no program finds `localhost`
+)
 """What programs of a Linux distribution need to run; it contains no user data."""
+NETWORK: Final = (
+    *("/etc/resolv.conf", "/etc/ssl/certs", "/etc/ssl/openssl.cnf"),
+    *("/etc/ca-certificates", "/etc/pki/tls/certs", "/etc/pki/ca-trust"),
+)
+"""What programs need besides to find the names of hosts and to verify their certificates."""
 
 # --- bubblewrap ------------------------------------------------------------------------------------------------------
 
@@ -33,8 +41,8 @@ def bubblewrap(
     """The arguments of `bwrap` for a program that sees the roots, under their own names, and no other files of a user.
 
     `programs`: paths that may also be read and executed; `bwrap` skips missing ones. `read_only`: the roots are not writable. `network`:
-    the program keeps network access. `cwd`: the initial directory, by default the first root. The program gets its own `/tmp` and
-    `/proc`, and ends with its parent. A root inside another keeps its own settings.
+    the program keeps network access, and may read `NETWORK`. `cwd`: the initial directory, by default the first root. The program gets
+    its own `/tmp` and `/proc`, and ends with its parent. A root inside another keeps its own settings.
 
     Raises `ValueError` for roots that are not Linux paths, or contain `..`.
 
@@ -45,7 +53,7 @@ def bubblewrap(
     arguments = ["--die-with-parent", "--new-session", "--unshare-all"]
     if network:
         arguments.append("--share-net")
-    for path in programs:
+    for path in (*programs, *(NETWORK if network else ())):
         arguments += ["--ro-bind-try", path, path]
     arguments += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108 - inside the sandbox
     bind = "--ro-bind" if read_only else "--bind"
@@ -120,8 +128,8 @@ def landlock(
 
     `abi` is the version of the interface. Create a ruleset that handles `list_handled_rights(abi)`, add each rule with the descriptor of
     its path, and restrict the process. No devices can be created, and files can be linked or renamed across roots only from version 2 on.
-    A path inside a root is writable whatever its own rule says: rules are additive. Raises `ValueError` as `bubblewrap` and
-    `list_handled_rights` do.
+    A path inside a root is writable whatever its own rule says: rules are additive. A program that uses the network needs `NETWORK`
+    among `programs`. Raises `ValueError` as `bubblewrap` and `list_handled_rights` do.
     """
     rights = _list_known_rights(abi)
     reading = tuple(right for right in READING if right in rights)

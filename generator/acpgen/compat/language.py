@@ -43,7 +43,6 @@ from acpgen.input.walk import (
     copy_json,
     find_reachable,
     find_refs_anywhere,
-    find_sources,
     is_object,
     list_children,
     list_refs,
@@ -241,8 +240,8 @@ class _Declarations:
     def list_findings(self) -> Iterator[Finding]:
         """Yield the findings on values that only one schema accepts, and on undecided questions.
 
-        A finding is about a declaration that differs in more than what it refers to; its further reaches are the declarations that
-        contain it and have the same answer.
+        A finding is about a declaration that differs in more than what it refers to. Each other one with the same answer is a further
+        reach of the nearest such declaration that it contains.
         """
         from schema_inclusion import Verdict
 
@@ -250,20 +249,27 @@ class _Declarations:
         starts = (ROOT, *(place for place, _ in list_unreferenced(old, new)))
         for sender in REVISIONS:
             for verdict in (Verdict.NO, Verdict.UNDECIDED):
-                places_by_cause: dict[str, list[str]] = {}
-                for place in starts:
-                    if self._ask(place, sender).verdict is verdict:
-                        inside = sorted(old.reach([place]) & self._differing)
-                        causes = [each for each in inside if self._ask(each, sender).verdict is verdict]
-                        for cause in causes or [place]:
-                            places_by_cause.setdefault(cause, []).append(place)
-                for cause, places in places_by_cause.items():
-                    first, *others = (self._make_reach(each, sender) for each in dict.fromkeys((cause, *places)))
-                    first = replace(first, location=f"{first.location}{self._locate_refusal(cause, first)}".lstrip("."))
-                    places_of_cause = cause, self._places[cause]
-                    own = old.write_assertions(cause), new.write_assertions(self._places[cause])
-                    contents = (cause, *own) if own[0] != own[1] else None
-                    yield self.documents.make_finding(first, *others, places=places_of_cause, contents=contents)
+                places = [place for place in starts if self._ask(place, sender).verdict is verdict]
+                inside = sorted(old.reach(places) & self._differing)
+                causes = [place for place in inside if self._ask(place, sender).verdict is verdict]
+                nearest = old.find_nearest(causes)
+                places_by_cause: dict[str, list[str]] = {cause: [cause] for cause in causes}
+                for place in places:
+                    if nearest.get(place) != place:
+                        places_by_cause.setdefault(nearest.get(place, place), []).append(place)
+                for cause, affected in places_by_cause.items():
+                    yield self._make_finding(cause, [self._make_reach(place, sender) for place in affected])
+
+    def _make_finding(self, cause: str, reaches: Sequence[Reach]) -> Finding:
+        first, *others = reaches
+        first = replace(first, location=f"{first.location}{self._locate_refusal(cause, first)}".lstrip("."))
+        other = self._places[cause]
+        texts = (
+            self.documents.old.definitions.write_assertions(cause),
+            self.documents.new.definitions.write_assertions(other),
+        )
+        contents = (cause, *texts) if texts[0] != texts[1] else None
+        return self.documents.make_finding(first, *others, places=(cause, other), contents=contents)
 
     def _locate_refusal(self, place: str, reach: Reach) -> str:
         """The members and items that lead to what is refused in the witness of a declaration: `.args[]`."""
@@ -377,7 +383,22 @@ class Definitions:
 
     def lead_to(self, ends: Iterable[str]) -> set[str]:
         """The definitions at these places and all that transitively refer to one of them."""
-        return self.schemas.keys() & find_sources(ends, self._refers)
+        return {*self.find_nearest(ends)}
+
+    def find_nearest(self, ends: Iterable[str]) -> dict[str, str]:
+        """The nearest of these places for each definition that transitively refers to one of them, themselves included."""
+        sources: dict[str, list[str]] = {}
+        for place, targets in self._refers.items():
+            for target in targets:
+                sources.setdefault(target, []).append(place)
+        nearest = {end: end for end in ends}
+        pending = [*nearest]
+        for place in pending:  # which grows
+            for source in sources.get(place, ()):
+                if source not in nearest:
+                    nearest[source] = nearest[place]
+                    pending.append(source)
+        return nearest
 
     def _reach(self, start: Iterable[str], edges: Mapping[str, Sequence[str]]) -> set[str]:
         return self.schemas.keys() & find_reachable(start, lambda place: edges.get(place, ()))

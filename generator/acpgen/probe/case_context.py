@@ -157,8 +157,7 @@ class Trial:
     @property
     def ended(self) -> str:
         """How the program ended, as the verb of a sentence."""
-        code = self.connection.child.wait(1.0)
-        return "closed its output" if code is None else f"ended (exit code {code})"
+        return self.connection.child.describe_end()
 
     # --- requests ---
 

@@ -80,7 +80,7 @@ class Child:
         self._outbox: SimpleQueue[bytes | None] = SimpleQueue()
         self.has_ended = False
         """Whether its last line was taken from the queue."""
-        self.is_flooding = False
+        self._excess = ""
         self._threads: list[threading.Thread] = []
         if join is None:
             assert self._program.stdin is not None
@@ -95,11 +95,6 @@ class Child:
             streams = self._socket.fileno(), self._socket.fileno()
         self._threads.append(self._start_thread(self._read, streams[0]))
         self._threads.append(self._start_thread(self._write, streams[1]))
-
-    @property
-    def code(self) -> int | None:
-        """The exit code, if it has ended."""
-        return self._program.code
 
     @property
     def errors(self) -> str:
@@ -132,6 +127,15 @@ class Child:
         self._program.wait(seconds)
         return self._program.code
 
+    def describe_end(self) -> str:
+        """Why nothing more can be read of it, as the verb of a sentence."""
+        if self._excess:
+            return self._excess
+        code = self.wait(1.0)
+        if code is None:
+            return "closed its standard output"
+        return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+
     def end(self, patience: float = 1.0) -> None:
         """End it and all processes that it has started, first gracefully, then by force."""
         self.close_input()
@@ -160,7 +164,8 @@ class Child:
                         self._lines.put((time.time(), bytes(line)))
                     buffer = rest
                 if len(buffer) > LONGEST or total > MOST:
-                    self.is_flooding = True
+                    what, limit = ("a line of ", LONGEST) if len(buffer) > LONGEST else ("", MOST)
+                    self._excess = f"sent {what}more than {limit >> 20} MiB"
                     break
         except OSError:
             pass  # its end was torn off

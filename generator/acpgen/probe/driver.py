@@ -283,14 +283,7 @@ def _describe_silence(connection: Connection) -> str:
         has_output = any(row.sender == connection.other for row in connection.rows)
         action = "sent output, but no answer," if has_output else "sent nothing"
         return f"the program {action} within {connection.clock.start:g} s of `initialize`"
-    code = connection.child.wait(1)
-    if code is None:
-        how = "closed its standard output"
-    elif code < 0:
-        how = f"was ended by signal {-code}"
-    else:
-        how = f"ended with exit code {code}"
-    return f"the program {how} before it answered `initialize`"
+    return f"the program {connection.child.describe_end()} before it answered `initialize`"
 
 
 def make_initialize_params(wanted: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -410,16 +410,10 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         """
         session = self.get_session(body["sessionId"])
         request = session.to_v2.convert("RequestPermissionRequest", body, place)
-        await self.report_start(session)
-        if session.turn is not None and not session.scope.is_cancelled:
-            await self.report_state(session, "requires_action")
-        try:
+        async with self._wait_for_user(session):
             answer = await session.scope.run(
                 lambda: self.v1_client.request("session/request_permission", request, place)
             )
-        finally:
-            if session.turn is not None and not session.scope.is_waiting and not session.scope.is_cancelled:
-                await self.report_state(session, "running")
         cancelled = {"outcome": {"outcome": "cancelled"}}
         response: Json = self.walker.convert("RequestPermissionResponse", answer or cancelled, place)
         return response
@@ -431,19 +425,26 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
             body.get("sessionId") if pending_request is None else getattr(pending_request.params, "session_id", None)
         )
         session = self.sessions.get(str(session_id))
-        if session is not None:
-            await self.report_start(session)
-        request = with_id_of_client(body, place, None if self._client is not None else self.v1_client.connection)
-        if request.get("mode") == "form":
-            request["requestedSchema"] = {
-                "type": "object",
-                "properties": {},
-                **as_object(request.get("requestedSchema")),
-            }
-        scope = CancelScope() if session is None else session.scope
-        return await scope.run(lambda: self.v1_client.request("elicitation/create", request, place)) or {
-            "action": "cancel"
-        }
+        async with nullcontext() if session is None else self._wait_for_user(session):
+            request = with_id_of_client(body, place, None if self._client is not None else self.v1_client.connection)
+            if request.get("mode") == "form":
+                schema = as_object(request.get("requestedSchema"))
+                request["requestedSchema"] = {"type": "object", "properties": {}, **schema}
+            scope = CancelScope() if session is None else session.scope
+            asking = scope.run(lambda: self.v1_client.request("elicitation/create", request, place))
+            return await asking or {"action": "cancel"}
+
+    @asynccontextmanager
+    async def _wait_for_user(self, session: Session) -> AsyncGenerator[None]:
+        """Report that the turn waits for the user while any such block runs."""
+        await self.report_start(session)
+        if session.turn is not None and not session.scope.is_cancelled:
+            await self.report_state(session, "requires_action")
+        try:
+            yield
+        finally:
+            if session.turn is not None and not session.scope.is_waiting and not session.scope.is_cancelled:
+                await self.report_state(session, "running")
 
     async def _restore_update(self, body: Any, place: Place) -> None:
         """Restore the v2 update that another codec has carried through v1."""

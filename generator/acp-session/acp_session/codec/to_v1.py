@@ -375,9 +375,9 @@ class ToV1(Walker):
         name = str(item.get("terminalId"))
         if name in self._client_terminals():
             return item
-        place.lose("the client owns terminals in v1; the output of this one is sent as text", item, "carried")
+        place.lose("the client owns terminals in v1; the output of this one is sent as text", item, "changed")
         text = self._terminals[name].text if name in self._terminals else ""
-        return _as_text(_fence(text, "console"), item)
+        return {"type": "content", "content": {"type": "text", "text": _fence(text, "console")}}
 
     def _switch(self, option: Json, place: Place) -> Json:
         result: Json = self.convert_row("SessionConfigBoolean", option, place)

@@ -68,6 +68,7 @@ class ToV2(Walker):
         self._messages = 0
         self._run: tuple[str, str] | None = None
         self._calls: dict[str, None] = {}
+        self._prompts: dict[str, None] = {}
 
     def make_message_id(self) -> str:
         """A new message id that the agent does not use itself."""
@@ -83,6 +84,8 @@ class ToV2(Walker):
         kind = str(update.get("sessionUpdate"))
         if kind not in CHUNK_KINDS:
             self.pause()
+        if update.get("toolCallId") in self._prompts:  # the end of a tool call that stood for a prompt alone
+            return []
         match kind:
             case "tool_call":
                 return [self._announce(update, place)]
@@ -157,7 +160,7 @@ class ToV2(Walker):
         return result
 
     def convert_permission(self, body: Json, place: Place) -> Json:
-        """Convert a permission request: the tool call becomes its subject and provides its title."""
+        """Convert a permission request: the tool call becomes its subject, unless it carries another, and provides its title."""
         for key in PROMPT_WORDS:
             if key in body:
                 place.at(key).lose(CONFLICT, body[key])
@@ -167,10 +170,15 @@ class ToV2(Walker):
             if one["optionId"] in options:
                 place.at("options", index, "optionId").lose("in v2 the id of an option is used once", one)
             options.setdefault(one["optionId"], one)
+        subject = get_original(body["toolCall"])
+        if subject is None or subject.get("type") in (None, "tool_call", "command"):  # which v1 has itself
+            subject = {"type": "tool_call", "toolCall": call}
+        else:
+            get_or_add(self._prompts, str(call.get("toolCallId")), lambda: None)
         return {
             **omit(body, "toolCall", *PROMPT_WORDS),
             "title": make_title(call.get("title")),
-            "subject": {"type": "tool_call", "toolCall": call},
+            "subject": subject,
             "options": list(options.values()),
         }
 
@@ -201,17 +209,13 @@ class ToV2(Walker):
 
     def _convert_item(self, item: Any, place: Place) -> Any:
         original = get_original(item)
-        if original is None or original.get("type") == "content" or not self._is_shown(original):
+        if original is None or original.get("type") in ("content", "terminal"):  # which v1 has itself
             return self.convert_row("ToolCallContent", item, place)
         return original
 
-    def _is_shown(self, item: Json) -> bool:
-        """Whether an item is not a terminal, or one that may occur in tool calls."""
+    def _convert_terminal(self, item: Json, place: Place) -> Any:
         terminals = self._terminals()
-        return item.get("type") != "terminal" or terminals is None or item.get("terminalId") in terminals
-
-    def _convert_terminal(self, item: Any, place: Place) -> Any:
-        if self._is_shown(as_object(item)):
+        if terminals is None or item.get("terminalId") in terminals:
             return item
         place.lose("the client owns terminals in v1, the agent in v2; this one is unknown", item)
         return NOTHING

@@ -201,4 +201,4 @@ def _ask_for_unknown(trial: Trial, method: str) -> None:
     params = {**trial.make_new_params(), "sessionId": f"00000000-0000-4000-8000-{trial.random.getrandbits(48):012x}"}
     response = ask(trial, method, params)
     if "error" not in response.value:
-        trial.fail_answer(response, "a session that does not exist was opened", level="note")
+        trial.fail_answer(response, "a session that does not exist was opened", clause="unknown-session")
