@@ -68,9 +68,20 @@ def test_a_default_and_a_least_value_are_sentences() -> None:
     assert not any("x>=" in acpgen([*words, "--help"]).stdout.decode() for words in commands())
 
 
+NO_STREAM = "- does not stand for a standard stream here; ./- is a file of that name."
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "hint"),
     [
+        (["tap", "--report", "-", "--", "a"], f"invalid value for '--report': {NO_STREAM}", "See: acpgen tap --help"),
+        (["tap", "--record", "-", "--", "a"], f"invalid value for '--record': {NO_STREAM}", "See: acpgen tap --help"),
+        (
+            ["probe", "--write-baseline", "-", "--", "a"],
+            f"invalid value for '--write-baseline': {NO_STREAM}",
+            "See: acpgen probe --help",
+        ),
+        (["lint", "-"], f"invalid value for 'PATH': {NO_STREAM}", "See: acpgen lint --help"),
         (["generate", "--outt", "x"], "no such option: --outt", "Did you mean --out? See: acpgen generate --help"),
         (["generate", "--schema"], "option '--schema' requires an argument.", "See: acpgen generate --help"),
         (["diff", "x"], "missing argument 'NEW'.", "See: acpgen diff --help"),

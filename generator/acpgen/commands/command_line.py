@@ -29,7 +29,10 @@ _CANNOT_PARSE: Final[Any] = typer.BadParameter.__mro__[2]
 
 
 class _Coercion:
-    """Passes strings, paths and defaults through unchanged; leaves other values to Typer, which imports pydantic to convert any value."""
+    """Passes strings, paths and defaults through unchanged; leaves other values to Typer, which imports pydantic to convert any value.
+
+    A path is never `-`: a parameter for which that is a standard stream is a string.
+    """
 
     def __init__(self, annotation: Any) -> None:
         item_type = get_args(annotation)[0] if get_origin(annotation) is list else annotation
@@ -39,6 +42,8 @@ class _Coercion:
         is_list = param.multiple or param.nargs == -1
         values = [value] if not is_list else [] if value is None else value
         if self.kind is Path:
+            if "-" in values:
+                raise typer.BadParameter("- does not stand for a standard stream here; ./- is a file of that name.")
             values = [Path(one) if isinstance(one, str) else one for one in values]
         if all(one is None or isinstance(one, self.kind) for one in values):
             return values if is_list else values[0]
