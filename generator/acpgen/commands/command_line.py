@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -118,7 +119,7 @@ class Command(TyperCommand):
 
 
 class Group(TyperGroup):
-    """A command group. It exits with 2 on faults of the input and on parse errors."""
+    """A command group. It exits with 2 on faults of the input, on files that the system refuses, and on parse errors."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _pass_through(super().get_params(ctx))
@@ -133,6 +134,11 @@ class Group(TyperGroup):
         except Faults as faults:
             terminal.show_faults(faults)
             sys.exit(2)
+        except OSError as error:
+            if error.filename is None:
+                raise
+            terminal.show_faults(_describe_no_access(error))
+            sys.exit(2)
         except _CANNOT_PARSE as error:
             if not standalone_mode:
                 raise
@@ -144,6 +150,13 @@ class Group(TyperGroup):
         if standalone_mode:
             sys.exit(code or 0)
         return code
+
+
+def _describe_no_access(error: OSError) -> Faults:
+    from acpgen.commands.faults import NO_ACCESS
+    from acpgen.input.load import display_path
+
+    return Faults([NO_ACCESS(at=display_path(Path(os.fsdecode(error.filename))), reason=str(error.strerror))])
 
 
 _NUMBERS: Final = {"int_parsing": "a whole number", "int_from_float": "a whole number", "float_parsing": "a number"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import keyword
+import os
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -89,7 +90,8 @@ def start(
     `targets` gets an output. Raises `Faults` if a schema cannot be read, or two protocols have the same package. The schemas are not
     analyzed here, but in the project's first run.
     """
-    name = _make_identifier(folder.resolve().name)
+    own_name = Path(os.path.realpath(folder)).name
+    name = _make_identifier(own_name)
     sources = [read(path, name=protocol, references=references) for protocol, path in schemas.items()]
     sources = sources or [_read_starter(f"{name}/v1")]
     versions = _name_versions(sources, name.strip("_").replace("_", "-"))
@@ -109,7 +111,7 @@ def start(
         "levels": sorted(levels),
         "references": {url: next(iter(copies), references[url]) for url, copies in beside.items()},
         "methods": next(iter(profiles), methods),
-        "title": make_printable(folder.resolve().name) or name,
+        "title": make_printable(own_name) or name,
         "version": __version__,
     }
     files: dict[str, bytes] = {path: text.encode() for path, text in _PLAIN.items()}
