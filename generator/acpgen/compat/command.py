@@ -197,8 +197,7 @@ def list_rules(rules: Sequence[str], output_format: str, project: Config | None)
     from acpgen.compat.catalogue import as_json, as_markdown, as_text, describe_policy, list_rules, write_page
 
     entries_by_id = {entry.id: entry for entry in list_rules()}
-    formats = ("--format", "format", output_format, ("text", "json", "markdown"))
-    faults = list_unknown_words(*(("RULE", "rule", rule, entries_by_id) for rule in rules), formats)
+    faults = list_unknown_words(*(("RULE", "rule", rule, entries_by_id) for rule in rules))
     if faults:
         raise Faults(faults)
     promised, entries = of_project(project), [entries_by_id[rule] for rule in rules] or None
