@@ -90,6 +90,13 @@ NO_STREAM = "- does not stand for a standard stream here; ./- is a file of that 
         (["help", "docs", "buidl"], "no such command 'buidl'.", "Did you mean 'build'? See: acpgen docs --help"),
         (["help", "diff", "extra"], "'acpgen diff' has no command 'extra' below it.", "See: acpgen help --help"),
         (["diff", "a", "b", "--budget", "x"], "--budget: 'x' is not a whole number.", "See: acpgen diff --help"),
+        (["diff", "a", "b", "--budget", "0"], "--budget: '0' is not 1 or more.", "See: acpgen diff --help"),
+        (["history", "a", "--limit", "0"], "--limit: '0' is not 1 or more.", "See: acpgen history --help"),
+        (
+            ["history", "a", "--fail-on", "always"],
+            "--fail-on: there is no level 'always'.",
+            "Known names: 'additive', 'breaking', 'never', 'risky'.",
+        ),
         (["tap", "--grace", "x", "--", "a"], "--grace: 'x' is not a number.", "See: acpgen tap --help"),
         (["probe"], "missing argument '-- COMMAND'.", "See: acpgen probe --help"),
         (["docs", "xx"], "no such command 'xx'.", "See: acpgen docs --help"),

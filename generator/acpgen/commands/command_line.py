@@ -159,7 +159,12 @@ def _describe_no_access(error: OSError) -> Faults:
     return Faults([NO_ACCESS(at=display_path(Path(os.fsdecode(error.filename))), reason=str(error.strerror))])
 
 
-_NUMBERS: Final = {"int_parsing": "a whole number", "int_from_float": "a whole number", "float_parsing": "a number"}
+_NUMBERS: Final = {
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "float_parsing": "a number",
+    "greater_than_equal": "{ge:g} or more",
+}
 """What is expected instead, by the type of a number error."""
 
 
@@ -167,7 +172,9 @@ def _describe_bad_number(error: Any) -> str:
     """The message for a value that is not the number an option requires; empty for other errors."""
     details: list[Any] = getattr(error.__cause__, "errors", list)()
     kind = _NUMBERS.get(details[0]["type"]) if details else None
-    return "" if kind is None else f"{error.param.opts[0]}: {details[0]['input']!r} is not {kind}."
+    if kind is None:
+        return ""
+    return f"{error.param.opts[0]}: {details[0]['input']!r} is not {kind.format(**details[0].get('ctx', {}))}."
 
 
 def _describe_refusal(error: Any) -> tuple[str, str]:
