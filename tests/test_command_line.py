@@ -62,6 +62,17 @@ def test_a_command_does_its_work_though_standard_streams_are_closed(tmp_path: Pa
     assert (b"1 line of 1 wrong." in ran.stderr) == ("2" not in closed)
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize("argument", ["--version", "--help"])
+def test_a_full_disk_below_standard_output_is_an_error_and_no_defect(argument: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "acpgen", argument], stdout=full, stderr=subprocess.PIPE, timeout=60, text=True
+        )
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("error: standard output: it cannot be used (No space left on device).\nhint: ")
+
+
 def test_a_default_and_a_least_value_are_sentences() -> None:
     text = " ".join(acpgen(["history", "--help"]).stdout.decode().split())
     assert "were left out. Default: 50." in text and "of history 3000000. At least 1." in text

@@ -491,7 +491,7 @@ def test_check_writes_nothing_prints_a_difference_and_exits_1(here: Path) -> Non
     assert ran.code == 1
     assert "--- a/generated/schema/acme/v1/schema.json\n+++ b/generated/schema/acme/v1/schema.json\n@@ " in ran.out
     assert '+      "description": "Makes another thing.",' in ran.out
-    assert ran.err == ("generated/schema is not what the schema makes: 1 file to write. Run: acpgen generate\n")
+    assert ran.err == ("generated/schema is out of date: 1 file to write. Run: acpgen generate\n")
     assert snapshot(here) == before
 
 

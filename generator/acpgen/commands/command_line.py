@@ -7,6 +7,7 @@ An option that several commands have is described in `shared_options`, with the 
 
 from __future__ import annotations
 
+import errno
 import functools
 import inspect
 import os
@@ -135,7 +136,7 @@ class Group(TyperGroup):
             terminal.show_faults(faults)
             sys.exit(2)
         except OSError as error:
-            if error.filename is None:
+            if error.filename is None and error.errno != errno.ENOSPC:
                 raise
             terminal.show_faults(_describe_no_access(error))
             sys.exit(2)
@@ -156,7 +157,8 @@ def _describe_no_access(error: OSError) -> Faults:
     from acpgen.commands.faults import NO_ACCESS
     from acpgen.input.load import display_path
 
-    return Faults([NO_ACCESS(at=display_path(Path(os.fsdecode(error.filename))), reason=str(error.strerror))])
+    at = "standard output" if error.filename is None else display_path(Path(os.fsdecode(error.filename)))
+    return Faults([NO_ACCESS(at=at, reason=str(error.strerror))])
 
 
 _NUMBERS: Final = {

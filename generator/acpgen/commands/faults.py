@@ -10,5 +10,5 @@ NO_OUTPUT = FaultKind(
     'Add one: [tool.acpgen.outputs."FOLDER"] with target = "{target}" and protocols = ["{protocol}"].',
 )
 NO_ACCESS = FaultKind(
-    "no-access", "the system refuses access to it ({reason}).", "Give permission, or name another path."
+    "no-access", "it cannot be used ({reason}).", "Give permission or free space, or name another path."
 )
