@@ -332,7 +332,7 @@ def _read_sources(work: Work) -> Mapping[Path, Source]:
 
 
 def read_docs_inputs(work: Work) -> dict[Path, docs_inputs.Files]:
-    """Read the docs material beside the schemas, for each output that holds docs. Raises `Faults`."""
+    """Read the docs inputs beside the schemas, for each output that holds docs. Raises `Faults`."""
     if work.schema is None:
         return {}
     return {

@@ -14,7 +14,7 @@ from acpgen.adopt.canonical import read_canonical
 from acpgen.adopt.differences import Difference, find_differences
 from acpgen.adopt.facts import LENIENCY, UNIONS, Parts, extract_facts
 from acpgen.config.docs_inputs import INDEX, RELEASES, Releases
-from acpgen.config.faults import BAD_MATERIAL
+from acpgen.config.faults import BAD_PROJECT_FILE
 from acpgen.errors import Faults
 from acpgen.input.load import Document, Documents
 from acpgen.input.walk import Schema, is_array, is_object, list_references, map_subschemas
@@ -56,7 +56,7 @@ def find_origins(version: Version, history: History | None, releases: Releases |
         at = f"{root}/{RELEASES}/{version.protocol.name}/{INDEX}".lstrip("/")
         raise Faults(
             [
-                BAD_MATERIAL(
+                BAD_PROJECT_FILE(
                     at=f"{at}{write_pointer('differences', str(row), 'at', str(index))}",
                     reason=f"nothing differs from {origins.upstream} at {place}",
                     remedy="Remove it, or name a definition, Definition.member or a keyword that does",
