@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from acpgen import embedded, resources
 from acpgen.config import Config, SiteSettings, docs_inputs
-from acpgen.errors import Fault, Faults
+from acpgen.errors import Fault, Faults, count_noun
 from acpgen.files import Change, Files, Tree, require_folder, write
 from acpgen.files.cache import NO_CACHE, Cache, Code, find_remarks, hash_all_code, keep_remarks, make_key
 from acpgen.files.faults import UNWRITABLE
@@ -245,16 +245,12 @@ def serve(
                 try:
                     count = show(in_hurry=True)
                     while memory.is_behind:
-                        say(_describe_count(count, "; the rest follows"))
+                        say(f"Made again: {count_noun(count, 'file')}; the rest follows.")
                         count = show(in_hurry=False)
                 except Faults as faults:
                     complain(faults)
                 else:
-                    say(_describe_count(count))
-
-
-def _describe_count(count: int, more: str = "") -> str:
-    return f"Made again: {count} {'file' if count == 1 else 'files'}{more}."
+                    say(f"Made again: {count_noun(count, 'file')}.")
 
 
 @contextlib.contextmanager
