@@ -178,10 +178,10 @@ class _Build:
         gaps: dict[str, unenforced.Gaps] = {}
         notes: dict[tuple[str, str], None] = {}
         for part in (part for output in self._work.outputs for part in output.parts):
-            at, said = self._sources[part.source].locate, remarks[part.folder]
-            notes |= dict.fromkeys((at(path), sentence) for path, sentence in said["notes"][part.label])
-            if part.label in said["gaps"]:
-                definitions = said["gaps"][part.label].items()
+            at, output_remarks = self._sources[part.source].locate, remarks[part.folder]
+            notes |= dict.fromkeys((at(path), sentence) for path, sentence in output_remarks["notes"][part.label])
+            if part.label in output_remarks["gaps"]:
+                definitions = output_remarks["gaps"][part.label].items()
                 gaps[part.label] = {
                     name: {at(path): why for path, why in places.items()} for name, places in definitions
                 }

@@ -102,9 +102,9 @@ def start(
     for version in versions:
         levels.update(dict.fromkeys(finding.rule for finding in lint(version.source)))
     beside = _list_reference_files(references, sources[0])
-    profiles = (
-        {} if methods is None or methods in profile_names() else {_locate_profile(methods): read_bytes(Path(methods))}
-    )
+    profiles: dict[str, bytes] = {}
+    if methods is not None and methods not in profile_names():
+        profiles[f"methods{'.toml' if methods.endswith('.toml') else '.json'}"] = read_bytes(Path(methods))
     values = {
         "protocols": versions,
         "folders": {target: _FOLDERS.get(target, f"generated/{target}") for target in targets},
@@ -162,11 +162,6 @@ def _list_reference_files(references: References, source: Source) -> Mapping[str
             )
         copies[url] = {path: contents[normalize_uri(url)]}
     return copies
-
-
-def _locate_profile(methods: str) -> str:
-    """The path in the project of the file of its method profile."""
-    return f"methods{Path(methods).suffix if Path(methods).suffix == '.toml' else '.json'}"
 
 
 def _name_versions(sources: Sequence[Source], project: str) -> list[_Version]:

@@ -139,7 +139,7 @@ def _emit(layout: dict[str, Any], values: Mapping[str, dict[str, Any]]) -> str:
         custom_template_dir=_EMITTER,
         settings_path=_EMITTER,
         extra_template_data=defaultdict(dict, values),
-        custom_class_name_generator=_return_unchanged,
+        custom_class_name_generator=str,
         allow_remote_refs=False,
         strict_refs=True,
         strict_nullable=True,
@@ -161,10 +161,6 @@ def _name_records(records: list[ir.Record], names: Names) -> Mapping[str, str]:
     """A neutral name for each record. The emitter sorts by name, so they are in the order of the class names."""
     classes = sorted(records, key=lambda record: names.classes[record.name])
     return {record.name: f"R{index:0{len(str(len(records)))}}" for index, record in enumerate(classes)}
-
-
-def _return_unchanged(name: str) -> str:
-    return name
 
 
 def _make_schema(records: list[ir.Record], keys: Mapping[str, str]) -> dict[str, Any]:
