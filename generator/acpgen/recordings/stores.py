@@ -284,6 +284,6 @@ def _open_system(name: str) -> tuple[Any, str]:
 
     if _URL.match(name):
         return cast("tuple[Any, str]", url_to_fs(name))
-    system = LocalFileSystem(skip_instance_cache=True)
+    system: Any = LocalFileSystem(skip_instance_cache=True)
     system.walk = partial(system.walk, on_error="raise")  # else a folder that cannot be listed has no files
     return system, os.path.abspath(name)
