@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import os
@@ -125,7 +126,7 @@ def open_recording(name: str) -> io.BufferedReader:
     """
     system, path = _open_system(name)
     if not _URL.match(name) and not Path(path).is_file():
-        raise OSError("this is not a regular file")
+        raise OSError(errno.EINVAL, "this is not a regular file")
     stored = cast("BinaryIO", system.open(path, "rb"))
     if name.endswith(".gz"):
         return io.BufferedReader(_Decompressed(name, stored, gzip.GzipFile(fileobj=stored, mode="rb")), _BUFFER)
