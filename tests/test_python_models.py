@@ -171,6 +171,15 @@ def test_a_default_of_a_definition_is_that_of_the_field(
     assert made.body("Thing")[-1].endswith(f" = {written}")
 
 
+def test_the_items_of_a_default_have_a_type_where_the_list_is_one_of_the_branches_of_a_definition(
+    tmp_path: Path,
+) -> None:
+    size = {"anyOf": [{"type": "array", "items": {"type": "number"}}, TEXT]}
+    field = {"anyOf": [{"$ref": "#/$defs/Size"}, {"type": "null"}], "default": [10]}
+    made = Written(tmp_path, {"Size": size, "Thing": record({"the_field": field})})
+    assert made.body("Thing")[-1].endswith(" = field(default_factory=lambda: list[Number]([10]))")
+
+
 def test_records_that_name_fields_by_patterns_alone_refuse_others_where_unknown_fields_are_refused(
     tmp_path: Path,
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -308,9 +308,7 @@ class _Views:
 
     def _with_parameters(self, source: str, type_: ir.Type, value: ir.JSON) -> str:
         """The factory of a list or dictionary, with the types of its items where mypy does not infer them: of empty ones, and in unions."""
-        while isinstance(type_, ir.Ref) and isinstance(alias := self._protocol.definitions[type_.name], ir.Alias):
-            type_ = alias.type
-        members = type_.types if isinstance(type_, ir.AnyOf) else (type_,)
+        members = list(self._list_members(type_))
         several = [one for one in members if isinstance(one, ir.Array if isinstance(value, list) else ir.Map)]
         entries = "" if source in ("list", "dict") else source.removeprefix("lambda: ")
         if len(several) != 1 or (entries and (len(members) == 1 or entries[0] not in "[{")):
@@ -320,6 +318,17 @@ class _Views:
         )
         is_plain = entries and isinstance(inner, ir.String | ir.Boolean)
         return source if is_plain else f"lambda: {name}{self._hints.of(inner).source}]({entries})"
+
+    def _list_members(self, type_: ir.Type) -> Iterator[ir.Type]:
+        """Yield the members of a union, those of aliases and of unions inside included; any other type is its only member."""
+        alias = self._protocol.definitions[type_.name] if isinstance(type_, ir.Ref) else None
+        if isinstance(alias, ir.Alias):
+            yield from self._list_members(alias.type)
+        elif isinstance(type_, ir.AnyOf):
+            for one in type_.types:
+                yield from self._list_members(one)
+        else:
+            yield type_
 
 
 def _write_tuple(values: Collection[ir.JSON]) -> str:
