@@ -12,6 +12,7 @@ from acpgen import ir
 from acpgen.files.cache import Cache, find_or_make
 from acpgen.input.numbers import dumps
 from acpgen.input.step_budget import spend
+from acpgen.meaning.definition_order import list_references
 from acpgen.resources import locate_templates
 from acpgen.targets.python.aliases import make_alias_views
 from acpgen.targets.python.defaults import Defaults
@@ -252,9 +253,7 @@ class _Views:
                 pass
             case ir.Anything() if record.name in self._keeping:
                 if record.base is not None:
-                    keywords.append(
-                        "drop=False" if unknown == "ignore" else f"extra={write_literal(self._hints.use_import('Any'))}"
-                    )
+                    keywords.append("drop=False" if unknown == "ignore" else f"extra={self._hints.use_import('Any')}")
             case ir.Anything():
                 keywords.append("drop=True" if unknown == "ignore" else "extra=None")
             case ir.Nothing():
@@ -262,7 +261,10 @@ class _Views:
             case value_type:
                 values = self._hints.of(value_type)
                 is_judged = is_judged or values.is_judged
-                keywords.append(f"extra={write_literal(values.source)}")
+                is_text = values.source == "None" or any(
+                    list_references(value_type)
+                )  # which None and later classes need
+                keywords.append(f"extra={write_literal(values.source) if is_text else values.source}")
         if self._is_unknown(record):  # its constructor is that of `Unknown`, which takes the tag as text
             keywords.append("init=False")
         return [*keywords, *(["judged=True"] if is_judged else [])]
@@ -307,17 +309,17 @@ class _Views:
         return view | {"hint": f"{hint.source}{unset}", "default": source, "is_judged": hint.is_judged}
 
     def _with_parameters(self, source: str, type_: ir.Type, value: ir.JSON) -> str:
-        """The factory of a list or dictionary, with the types of its items where mypy does not infer them: of empty ones, and in unions."""
+        """The factory of a list or dictionary, with the types of its items where checkers infer none: of empty ones, and in unions."""
         members = list(self._list_members(type_))
-        several = [one for one in members if isinstance(one, ir.Array if isinstance(value, list) else ir.Map)]
+        is_free = ir.Anything() in members
+        kind, opening = (ir.Array, "list[") if isinstance(value, list) else (ir.Map, "dict[str, ")
+        inside = [one.items if isinstance(one, ir.Array) else one.values for one in members if isinstance(one, kind)]
+        inside = [ir.Anything()] if is_free else inside
         entries = "" if source in ("list", "dict") else source.removeprefix("lambda: ")
-        if len(several) != 1 or (entries and (len(members) == 1 or entries[0] not in "[{")):
+        if len(inside) != 1 or (entries and ((len(members) == 1 and not is_free) or entries[0] not in "[{")):
             return source
-        name, inner = (
-            ("list[", several[0].items) if isinstance(several[0], ir.Array) else ("dict[str, ", several[0].values)
-        )
-        is_plain = entries and isinstance(inner, ir.String | ir.Boolean)
-        return source if is_plain else f"lambda: {name}{self._hints.of(inner).source}]({entries})"
+        is_plain = entries and isinstance(inside[0], ir.String | ir.Boolean)
+        return source if is_plain else f"lambda: {opening}{self._hints.of(inside[0]).source}]({entries})"
 
     def _list_members(self, type_: ir.Type) -> Iterator[ir.Type]:
         """Yield the members of a union, those of aliases and of unions inside included; any other type is its only member."""

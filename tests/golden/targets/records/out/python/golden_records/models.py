@@ -31,7 +31,7 @@ class Any(Record):
     none: None | UnsetType = field(name="None", default=UNSET)
 
 
-class Counts(Record, extra="int"):
+class Counts(Record, extra=int):
     """`Counts`."""
 
     total: int
