@@ -12,9 +12,9 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from .contract import Path
-from .discriminators import SCALARS, Discriminator, Unions, is_null, list_constants, make_key
+from .discriminators import SCALARS, Discriminator, Unions, is_null, list_constants
 from .errors import describe, quote
-from .json_types import is_array, is_object
+from .json_types import is_array, is_object, make_scalar_key
 from .pointers import find, resolve_reference, write_schema_pointer
 
 if TYPE_CHECKING:
@@ -314,7 +314,7 @@ class Explainer:
             return SchemaError(path, at, f"an object is expected, not {describe(value)}", "type")
         tag_value = value.get(tag.field)
         is_tag = tag.field in value and isinstance(tag_value, SCALARS)
-        owners = tag.known.get(make_key(tag_value), []) if is_tag else []
+        owners = tag.known.get(make_scalar_key(tag_value), []) if is_tag else []
         candidates = owners or (tag.others if tag.field in value else tag.untagged)
         if candidates and (owners or not self._is_stray(tag, place, candidates, value, path)):
             return candidates
