@@ -280,3 +280,25 @@ def test_a_fault_in_a_large_union_compiles_the_branch_of_its_tag_alone(
     (problem,) = subject.problems("Any", {"kind": "K7", "inside": [{"kind": "K9", "inside": 1}]}, lenient=True)
     assert (problem.pointer, problem.sentence) == ("/inside/0/inside", "an array is expected, not 1")
     assert len(compiled) < 20
+
+
+@pytest.mark.parametrize("beside", [{}, {"odd": 0.5}], ids=["ordinary", "judged by the schema"])
+def test_a_known_tag_decides_whatever_stands_beside_the_value(beside: dict[str, Any], subjects: Subjects) -> None:
+    """A branch that takes any tag may have a place for more fields; the class does not depend on how the message is read."""
+    known = {"kind": {"const": "a"}, "x": {"type": "integer"}}
+    others = {"kind": {"type": "string"}, "y": {"type": "integer"}}
+    either = {"anyOf": [{"$ref": "#/$defs/Known"}, {"$ref": "#/$defs/Any"}]}
+    row = {"value": either, "odd": {"type": "number", "multipleOf": 0.5}}
+    definitions = {
+        "Known": {"type": "object", "properties": known, "required": ["kind"]},
+        "Any": {"type": "object", "properties": others, "required": ["kind"]},
+        "Row": {"type": "object", "properties": row},
+    }
+    subject = subjects.small("any_tag", definitions)
+    for value, expected in (
+        ({"kind": "a", "y": 1}, "Known"),
+        ({"kind": "b", "y": 1}, "Any"),
+        ({"kind": "a", "x": "-", "y": 1}, "Any"),
+    ):
+        decoded = subject.module.decode_as(subject.type("Row"), {"value": value, **beside})
+        assert type(decoded.value) is subject.type(expected)
