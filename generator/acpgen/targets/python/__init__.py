@@ -62,7 +62,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         )
         files.update(_write_package_files(protocol, names, modules))
     if settings.distribution is not None:
-        files.update(write_distribution(protocol, settings, top, modules.runtime, options))
+        files.update(write_distribution(protocol, settings, top, options))
     files = format_files(with_relative_imports(files), options.line_length, options.python)
     return files | (
         {f"{copied.replace('.', '/')}/{path}": text for path, text in _read_runtime()} if is_embedded else {}
