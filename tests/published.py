@@ -43,7 +43,7 @@ def all_versions() -> tuple[publish.Version, ...]:
 
 
 @cache
-def docs_material() -> docs_inputs.DocsInputs:
+def read_docs_inputs() -> docs_inputs.DocsInputs:
     """What stands beside the schemas."""
     return docs_inputs.parse_docs_inputs(docs_inputs.read(ROOT / "schema", PROTOCOLS))
 
@@ -62,7 +62,7 @@ def site_pages(*, for_site: bool = True) -> Sequence[publish.Page]:
     key = make_key("the docs that tests read", str(for_site), hash_all_code().digest, *contents)
     rows: Any = find_user_cache().find(key)
     if rows is None:
-        pages = publish.make_pages(all_versions(), docs_material(), for_site=for_site, memory=_MEMORY)
+        pages = publish.make_pages(all_versions(), read_docs_inputs(), for_site=for_site, memory=_MEMORY)
         rows = [[page.path, page.text, [*page.place], page.about, page.source] for page in pages]
         find_user_cache().keep(key, rows)
     return [publish.Page(path, text, tuple(place), about, source) for path, text, place, about, source in rows]

@@ -62,15 +62,37 @@ def test_a_command_does_its_work_though_standard_streams_are_closed(tmp_path: Pa
     assert (b"1 line of 1 wrong." in ran.stderr) == ("2" not in closed)
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize("argument", ["--version", "--help"])
+def test_a_full_disk_below_standard_output_is_an_error_and_no_defect(argument: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "acpgen", argument], stdout=full, stderr=subprocess.PIPE, timeout=60, text=True
+        )
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("error: standard output: it cannot be used (No space left on device).\nhint: ")
+
+
 def test_a_default_and_a_least_value_are_sentences() -> None:
     text = " ".join(acpgen(["history", "--help"]).stdout.decode().split())
     assert "were left out. Default: 50." in text and "of history 3000000. At least 1." in text
     assert not any("x>=" in acpgen([*words, "--help"]).stdout.decode() for words in commands())
 
 
+NO_STREAM = "- does not stand for a standard stream here; ./- is a file of that name."
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "hint"),
     [
+        (["tap", "--report", "-", "--", "a"], f"invalid value for '--report': {NO_STREAM}", "See: acpgen tap --help"),
+        (["tap", "--record", "-", "--", "a"], f"invalid value for '--record': {NO_STREAM}", "See: acpgen tap --help"),
+        (
+            ["probe", "--write-baseline", "-", "--", "a"],
+            f"invalid value for '--write-baseline': {NO_STREAM}",
+            "See: acpgen probe --help",
+        ),
+        (["lint", "-"], f"invalid value for 'PATH': {NO_STREAM}", "See: acpgen lint --help"),
         (["generate", "--outt", "x"], "no such option: --outt", "Did you mean --out? See: acpgen generate --help"),
         (["generate", "--schema"], "option '--schema' requires an argument.", "See: acpgen generate --help"),
         (["diff", "x"], "missing argument 'NEW'.", "See: acpgen diff --help"),
@@ -79,6 +101,13 @@ def test_a_default_and_a_least_value_are_sentences() -> None:
         (["help", "docs", "buidl"], "no such command 'buidl'.", "Did you mean 'build'? See: acpgen docs --help"),
         (["help", "diff", "extra"], "'acpgen diff' has no command 'extra' below it.", "See: acpgen help --help"),
         (["diff", "a", "b", "--budget", "x"], "--budget: 'x' is not a whole number.", "See: acpgen diff --help"),
+        (["diff", "a", "b", "--budget", "0"], "--budget: '0' is not 1 or more.", "See: acpgen diff --help"),
+        (["history", "a", "--limit", "0"], "--limit: '0' is not 1 or more.", "See: acpgen history --help"),
+        (
+            ["history", "a", "--fail-on", "always"],
+            "--fail-on: there is no level 'always'.",
+            "Known names: 'additive', 'breaking', 'never', 'risky'.",
+        ),
         (["tap", "--grace", "x", "--", "a"], "--grace: 'x' is not a number.", "See: acpgen tap --help"),
         (["probe"], "missing argument '-- COMMAND'.", "See: acpgen probe --help"),
         (["docs", "xx"], "no such command 'xx'.", "See: acpgen docs --help"),

@@ -38,7 +38,7 @@ from acpgen.targets.docs.usages import find_capability_usages
 from acpgen.targets.faults import INVALID_EXAMPLE
 from acpgen.targets.interface import Settings
 from acpgen.targets.pipeline import generate
-from published import PROTOCOLS, ROOT, docs_material, files, site_pages, versions
+from published import PROTOCOLS, ROOT, files, read_docs_inputs, site_pages, versions
 
 HOSTILE = ROOT / "tests" / "golden" / "targets" / "hostile" / "schema.json"
 
@@ -544,7 +544,7 @@ def test_every_link_and_anchor_of_the_markdown_leads_somewhere(for_site: bool) -
     count = 0
     for path, page in texts.items():
         for link in links(page):
-            if link.startswith("https://") and path in docs_material().pages:
+            if link.startswith("https://") and path in read_docs_inputs().pages:
                 continue
             if path.startswith("requirements/") and link.startswith(documents):
                 continue
@@ -709,11 +709,11 @@ def test_every_requirement_of_a_version_is_told_on_a_page_of_that_version() -> N
         }
         rules = [
             each
-            for each in requirement_table.parse_table(docs_material().requirements, "").rules
+            for each in requirement_table.parse_table(read_docs_inputs().requirements, "").rules
             if version.protocol.name in each.protocols
         ]
         assert rules
-        known = publish.requirements.map_addresses(requirement_table.parse_table(docs_material().requirements, ""))
+        known = publish.requirements.map_addresses(requirement_table.parse_table(read_docs_inputs().requirements, ""))
         assert {known[each.id].partition("#")[2] for each in rules} <= told
 
 

@@ -491,7 +491,7 @@ def test_check_writes_nothing_prints_a_difference_and_exits_1(here: Path) -> Non
     assert ran.code == 1
     assert "--- a/generated/schema/acme/v1/schema.json\n+++ b/generated/schema/acme/v1/schema.json\n@@ " in ran.out
     assert '+      "description": "Makes another thing.",' in ran.out
-    assert ran.err == ("generated/schema is not what the schema makes: 1 file to write. Run: acpgen generate\n")
+    assert ran.err == ("generated/schema is out of date: 1 file to write. Run: acpgen generate\n")
     assert snapshot(here) == before
 
 
@@ -654,6 +654,20 @@ def test_the_library_says_which_target_is_not_known(here: Path) -> None:
     documents = acpgen.load(here / "schema/acme/v1")
     with pytest.raises(acpgen.Faults, match=r"there is no target 'bundel'. Did you mean 'bundle'\?"):
         acpgen.generate(documents, ["bundel"])
+
+
+def test_the_place_of_a_note_is_found_from_the_current_folder(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = here / "schema" / "acme" / "v1" / "thing.json"
+    schema: Any = thing("Makes a thing.")
+    schema["$defs"]["ThingRequest"]["requierd"] = []
+    file.write_text(json.dumps(schema), encoding="utf-8")
+    note = "#/$defs/ThingRequest: 'requierd' is not a keyword"
+    assert f"note: schema/acme/v1/thing.json{note}" in run().err
+    (here / "deeper").mkdir()
+    monkeypatch.chdir(here / "deeper")
+    ran = run()
+    assert "Nothing to do" in ran.err, "what was noted comes from the earlier run"
+    assert f"note: {file}{note}" in ran.err
 
 
 def test_the_library_takes_paths_as_text_and_as_objects_with_a_path(here: Path) -> None:

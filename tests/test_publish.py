@@ -31,14 +31,14 @@ from acpgen.targets import docs
 from acpgen.targets.docs import examples
 from acpgen.targets.interface import Settings
 from monitor.cases import CASES, MCP_CASES
-from published import PROTOCOLS, ROOT, docs_material, files, versions
+from published import PROTOCOLS, ROOT, files, read_docs_inputs, versions
 
 Json = dict[str, Any]
 
 
 @cache
 def past() -> Mapping[str, History]:
-    return read_histories(versions(), docs_material())
+    return read_histories(versions(), read_docs_inputs())
 
 
 # --- a small project -------------------------------------------------------------------------------------------------
@@ -530,7 +530,7 @@ def test_a_reason_for_what_is_as_upstream_is_a_fault_with_its_place(tmp_path: Pa
 @pytest.mark.parametrize("name", ["acp/v1", "acp/v2"])
 def test_every_difference_from_upstream_has_its_reason(name: str) -> None:
     version = next(each for each in versions() if each.protocol.name == name)
-    found = divergences.find_origins(version, past()[name], docs_material().releases[name], docs_material().root)
+    found = divergences.find_origins(version, past()[name], read_docs_inputs().releases[name], read_docs_inputs().root)
     shown = {key: told for key, told in found.members.items() if key[0] in version.protocol.definitions}
     alone = {
         (key,): tuple(each for each in told if not each.members)
@@ -546,8 +546,8 @@ def test_every_age_is_that_of_the_first_release_that_names_the_thing(name: str) 
     """Told again without the meaning: by the words that stand in the files."""
     version = next(each for each in versions() if each.protocol.name == name)
     known = find_availability(version, past()[name])
-    releases = [release.title for release in docs_material().releases[name].releases]
-    kept = [release.version for release in docs_material().releases[name].releases]
+    releases = [release.title for release in read_docs_inputs().releases[name].releases]
+    kept = [release.version for release in read_docs_inputs().releases[name].releases]
     raw = [(ROOT / "schema" / "releases" / name / f"{each}.json").read_text() for each in kept]
     for method, said in known.methods.items():
         has = [f'"x-method":"{method}"' in text for text in raw]
@@ -593,7 +593,7 @@ def sections(page: str) -> list[tuple[str, str]]:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["acp/v1", "acp/v2"])
 def test_the_changelog_tells_what_the_compatibility_check_finds_between_releases(name: str) -> None:
-    releases = docs_material().releases[name].releases
+    releases = read_docs_inputs().releases[name].releases
     page = files(for_site=False)[f"{name}/changelog.md"]
     told = sections(page)
     assert len(told) == len(releases)
@@ -672,7 +672,7 @@ def test_changelogs_stay_small() -> None:
 
 def test_the_pages_of_the_monitor_are_the_list_of_its_rules() -> None:
     pages, rules = monitor.map_pages(), embedded.monitor.RULES
-    known = publish.requirements.map_addresses(requirement_table.parse_table(docs_material().requirements, ""))
+    known = publish.requirements.map_addresses(requirement_table.parse_table(read_docs_inputs().requirements, ""))
     told: dict[str, str] = {}
     for path in dict.fromkeys(pages.values()):
         found = dict(re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", files()[path], re.MULTILINE | re.DOTALL))
@@ -789,11 +789,11 @@ def test_a_definition_is_an_ir_definition() -> None:
 
 
 def test_a_family_keeps_its_versions_as_releases_and_its_protocols_theirs() -> None:
-    kept = docs_material().releases
+    kept = read_docs_inputs().releases
     assert [each.version for each in kept["mcp"].releases][:2] == ["2024-11-05", "2025-03-26"]
     assert "mcp/2025-06-18" not in kept
     assert "acp" not in kept
-    titles = [title for title, _ in publish.arrange_navigation(publish.make_pages(versions(), docs_material()))]
+    titles = [title for title, _ in publish.arrange_navigation(publish.make_pages(versions(), read_docs_inputs()))]
     assert "Between versions" in titles
     for name, address in (("acp/v1", "changelog.md"), ("mcp/2025-06-18", "../changelog.md")):
         assert f"[Changelog]({address})" in files()[f"{name}/index.md"]

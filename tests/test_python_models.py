@@ -171,6 +171,23 @@ def test_a_default_of_a_definition_is_that_of_the_field(
     assert made.body("Thing")[-1].endswith(f" = {written}")
 
 
+def test_the_items_of_a_default_have_a_type_where_the_list_is_one_of_the_branches_of_a_definition(
+    tmp_path: Path,
+) -> None:
+    size = {"anyOf": [{"type": "array", "items": {"type": "number"}}, TEXT]}
+    field = {"anyOf": [{"$ref": "#/$defs/Size"}, {"type": "null"}], "default": [10]}
+    made = Written(tmp_path, {"Size": size, "Thing": record({"the_field": field})})
+    assert made.body("Thing")[-1].endswith(" = field(default_factory=lambda: list[Number]([10]))")
+
+
+@pytest.mark.parametrize(("default", "written"), [([], "list[Any]()"), ({"a": []}, 'dict[str, Any]({"a": []})')])
+def test_the_items_of_a_default_have_a_type_where_anything_is_allowed(
+    default: Any, written: str, tmp_path: Path
+) -> None:
+    made = Written(tmp_path, {"Thing": record({"the_field": {"default": default}})})
+    assert made.body("Thing") == [f"the_field: Any = field(default_factory=lambda: {written})"]
+
+
 def test_records_that_name_fields_by_patterns_alone_refuse_others_where_unknown_fields_are_refused(
     tmp_path: Path,
 ) -> None:
@@ -330,7 +347,10 @@ def test_a_set_of_texts_can_be_a_class(tmp_path: Path) -> None:
     ("more", "keyword"),
     [
         ({"additionalProperties": False}, "extra=None"),
-        ({"additionalProperties": {"type": "integer"}}, 'extra="int"'),
+        ({"additionalProperties": {"type": "integer"}}, "extra=int"),
+        ({"additionalProperties": {"type": "array"}}, "extra=list[Any]"),  # in text, checkers do not see the import
+        ({"additionalProperties": {"$ref": "#/$defs/Thing"}}, 'extra="Thing"'),
+        ({"additionalProperties": {"type": "null"}}, 'extra="None"'),
         ({"minProperties": 1}, "judged=True"),
         ({"properties": {"list": {"type": "array", "items": TEXT, "uniqueItems": True}}}, "judged=True"),
         ({"properties": {"text": {"type": "string", "pattern": "(a+)+$"}}}, "judged=True"),

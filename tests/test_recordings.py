@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gzip
 import json
 import multiprocessing
@@ -108,6 +109,26 @@ def test_a_name_that_leads_nowhere_or_to_no_recording_is_a_fault(tmp_path: Path)
     ran = acpgen("validate", tmp_path / "empty")
     assert (ran.returncode, ran.stdout) == (2, b"")
     assert b"no file here has the extension of a recording" in ran.stderr
+
+
+@pytest.mark.parametrize("name", ["logs", "logs/**/*.jsonl"])
+def test_a_folder_that_cannot_be_listed_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    (tmp_path / "logs" / "locked").mkdir(parents=True)
+    (tmp_path / "logs" / "a.jsonl").write_bytes(WELL)
+    scan = os.scandir
+
+    def refuse(path: str) -> Any:
+        if str(path).endswith("locked"):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return scan(path)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(Faults) as caught:
+        find([name])
+    assert [str(fault) for fault in caught.value.faults] == [
+        "logs/locked: it cannot be read (Permission denied). Correct this, or name another file."
+    ]
 
 
 def test_a_name_with_the_characters_of_a_pattern_is_a_file_where_there_is_one(tmp_path: Path) -> None:

@@ -456,6 +456,12 @@ def test_the_site_is_served_on_the_loopback_interface_alone(tmp_path: Path) -> N
             pass
 
 
+@pytest.mark.parametrize("port", [-1, 65_536])
+def test_a_number_that_is_no_port_is_a_fault(tmp_path: Path, port: int) -> None:
+    with pytest.raises(Faults, match="a port is from 0 to 65535"), http_server.serve_folder(tmp_path, port):
+        pytest.fail("no server runs there")
+
+
 def fetched(address: str, method: str = "GET") -> tuple[int, str, str]:
     """The status, the kind and the text of an answer."""
     try:

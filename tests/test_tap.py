@@ -778,3 +778,22 @@ def test_a_recording_holds_each_message_as_it_came(tmp_path: Path) -> None:
     assert rows[0] == b'{"from": "client", "at": "1970-01-01T00:00:00.000+00:00", "message": {"a" : 1.0}}'
     assert json.loads(rows[1])["text"] == "no json"
     assert json.loads(rows[2])["message"] == {"b": 2}
+
+
+def test_the_threads_of_tap_find_the_monitor_complete(tmp_path: Path) -> None:
+    script = tmp_path / "threads.py"
+    script.write_text("""
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from acpgen import embedded
+
+barrier = Barrier(4)
+
+def ask(_: int) -> object:
+    barrier.wait()
+    return embedded.versions.find_peers, embedded.monitor.Monitor
+
+with ThreadPoolExecutor(4) as pool:
+    assert len(set(pool.map(ask, range(4)))) == 1
+""")
+    subprocess.run([sys.executable, str(script)], check=True)

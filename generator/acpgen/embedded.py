@@ -45,7 +45,9 @@ else:
     from importlib import import_module
     from importlib.machinery import ModuleSpec
     from importlib.util import module_from_spec, spec_from_file_location
+    from threading import RLock
 
+    _ONE_AT_A_TIME = RLock()
     RUNTIME = (
         *("contract", "discriminators", "engine", "errors", "framing", "module_registry"),
         *("parse", "stdio", "strict", "supervisor"),
@@ -60,10 +62,11 @@ else:
 
     def _import_monitor():
         name, folder = "acpgen.acp_monitor", locate_monitor()
-        if name not in sys.modules:
-            spec = spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
-            sys.modules[name] = module_from_spec(spec)
-            spec.loader.exec_module(sys.modules[name])
+        with _ONE_AT_A_TIME:  # `tap` asks for it in two threads
+            if name not in sys.modules:
+                spec = spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
+                sys.modules[name] = module_from_spec(spec)
+                spec.loader.exec_module(sys.modules[name])
         return sys.modules[name]
 
     def __getattr__(name):

@@ -9,7 +9,6 @@ from .failures import ConnectionClosed, NotAdvertised, NotStrict, PeerError, Req
 from .jsonrpc import JSON, ErrorResponse, Notification, Request, Response
 from .records import UNSET, Meta, Record, Unknown, UnknownTag, UnsetType
 from .strict import Strict, Violation
-from .strict_encode import encode_strictly
 from .string_enums import OpenStringEnum, StringEnum
 from .writers import to_builtins
 
@@ -46,6 +45,5 @@ __all__ = [
     "UnknownTag",
     "UnsetType",
     "Violation",
-    "encode_strictly",
     "to_builtins",
 ]

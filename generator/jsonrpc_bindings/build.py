@@ -93,19 +93,21 @@ def _build_inside(type_: Type, value: Any, accepts: Accepts, key: str | int) -> 
 
 def _build_branch(type_: Type, value: Any, accepts: Accepts) -> Any:
     """Build a value with the branch that it fits best, of those that accept it and whose class has a place for all of its fields."""
+
+    def takes(one: Type) -> bool:
+        is_near = one.kind != "record" or isinstance(value, Base) or shape_of(one.cls).fits(value)
+        return is_near and accepts(one, value)
+
     branches: Sequence[Type] = type_.branches
+    owners: Sequence[Type] = ()
     tags = type_.tags
     if isinstance(value, Base):
         branches = [one for one in type_.list_branches() if one.kind == "record" and _is_of(one.cls, value)]
     elif tags is not None and (value.__class__ is dict or is_mapping(value)):
-        own = list(dict.fromkeys([*(tags.find_branches(value) or tags.unknown), *tags.free]))
-        if len(own) == 1 and (own[0].kind != "record" or shape_of(own[0].cls).fits(value)):
-            return build(own[0], value, accepts)
-    candidates = [
-        one
-        for one in branches
-        if (one.kind != "record" or isinstance(value, Base) or shape_of(one.cls).fits(value)) and accepts(one, value)
-    ]
+        owners = tags.find_branches(value) or tags.unknown
+        if len(owners) == 1 and not tags.free and (owners[0].kind != "record" or shape_of(owners[0].cls).fits(value)):
+            return build(owners[0], value, accepts)
+    candidates = list(filter(takes, owners)) or list(filter(takes, branches))
     unnamed: Unnamed | None = None
     while candidates:
         one = choose_branch(candidates, value) if len(candidates) > 1 else candidates[0]

@@ -52,7 +52,7 @@ from .pointers import json_pointer
 from .receiving import Receiving
 from .records import Record
 from .routing import EMPTY, Routing, is_id
-from .strict_encode import STRICTLY, find_unnamed
+from .strict_encode import find_unnamed
 from .types import Type, read_type
 from .writers import (
     DEEP,
@@ -348,18 +348,17 @@ class Codec(Generic[Found, Sender]):
 
     # --- encoding ---
 
-    def encode(self, message: Any, *, strict: bool | None = None) -> bytes:
+    def encode(self, message: Any, *, strict: bool = False) -> bytes:
         """Encode a message, a batch or a single value as one line of UTF-8 JSON, without the line end.
 
         Fields that were set are written, null included; omitted fields stay omitted. With `strict=True` the rules for senders are
         checked first: whatever `decode` would reject is refused, and so are values, variants and fields that the schema does not name,
-        except extensions, which begin with `_`. `encode_strictly` of this package makes this the default of the process.
+        except extensions, which begin with `_`.
 
         Raises `EncodeError` for what JSON cannot express, and for what the strict check rejects; its `problems` say where.
         """
-        is_strict = STRICTLY.is_on if strict is None else strict
-        native_message, check = message, None if is_strict else self._checks.get(message.__class__)
-        if check is None and not is_strict and isinstance(message, Message):
+        native_message, check = message, None if strict else self._checks.get(message.__class__)
+        if check is None and not strict and isinstance(message, Message):
             native_message, check = self._of_method(message)
         if check is not None:
             check_payload, has_params, has_id = check
@@ -381,7 +380,7 @@ class Codec(Generic[Found, Sender]):
             raise EncodeError("this protocol has no batches")
         try:
             text = write_text(self._to_plain(message))
-            problems = limit_problems(self._find_unnamed(message)) if is_strict else ()
+            problems = limit_problems(self._find_unnamed(message)) if strict else ()
         except RecursionError:
             raise EncodeError(DEEP) from None
         if problems:

@@ -63,27 +63,6 @@ class Contract(NamedTuple):
     methods: tuple[Method[Any, Any], ...]
     envelope: Envelope = "json-rpc"
 
-    @property
-    def peers(self) -> tuple[str, str]:
-        """The two sides of a connection, the one that opens it first; the first two if there are more. ACP's proxy does not count."""
-        sides = [side for side in self.sides if side != "proxy"]
-        if "client" in sides:
-            sides.remove("client")
-            return ("client", sides[0] if sides else "agent")
-        return (sides[0], sides[1]) if len(sides) > 1 else ("client", "agent")
-
-    def describe_unjudged(self, method: str, *, is_request: bool) -> str:
-        """Why only the envelope of a message with this method, or of its response, is validated; empty if all of it is, or if anything
-        is allowed.
-        """
-        if method.startswith("_") or any(row.name == method for row in self.methods):
-            return ""
-        if self.name.startswith("mcp/"):
-            return "the method is not among those of MCP that the schema holds"
-        if method.startswith("$/") and not is_request:
-            return "the schema does not hold this notification, which receivers are free to ignore"
-        return ""
-
 
 def read_contract(protocol: Mapping[str, Any], methods: Iterable[Method[Any, Any]]) -> Contract:
     """The contract in the member `x-protocol` of a schema, with these methods."""

@@ -5,30 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from types import NoneType
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
-from .json_types import is_array, is_object
+from .json_types import is_array, is_object, make_scalar_key
 
 SCALARS: Final = (str, int, float, NoneType)
 """The types that a tag may have."""
 
-Key: TypeAlias = "tuple[bool, Any]"
-"""A tag as a key by which true differs from 1."""
-
-
-def make_key(tag: Any) -> Key:
-    """A tag as a key by which true differs from 1."""
-    return isinstance(tag, bool), tag
-
 
 class Discriminator(NamedTuple):
-    """How a union is discriminated: the field, the branches of each known tag, and the branches without a tag.
+    """How a union is discriminated: the field, the branches of each known tag, by `make_scalar_key`, and the branches without a tag.
 
     `untagged` are the branches that accept an object without the field.
     """
 
     field: str
-    known: dict[Key, list[int]]
+    known: dict[Any, list[int]]
     others: tuple[int, ...]
     untagged: tuple[int, ...]
 
@@ -40,7 +32,7 @@ class Discriminator(NamedTuple):
 class _Flat(NamedTuple):
     """The properties of an object schema that are restricted to constants, and those that are required."""
 
-    constants: dict[str, list[Key]]
+    constants: dict[str, list[Any]]
     required: set[str]
 
 
@@ -99,7 +91,7 @@ class Unions:
         for name, sub in schema.get("properties", {}).items():
             values = self.list_values(sub)
             if values and all(isinstance(value, SCALARS) for value in values):
-                flat.constants[name] = list(map(make_key, values))
+                flat.constants[name] = list(map(make_scalar_key, values))
         flat.required.update(schema.get("required", ()))
         parts = list(map(self._flatten, schema.get("allOf", ())))
         if isinstance(schema.get("$ref"), str):
@@ -160,7 +152,7 @@ def _join_branches(branches: Sequence[_Flat]) -> _Flat:
 
 def _make_discriminator(field: str, flats: Mapping[int, _Flat]) -> Discriminator:
     """The discriminator of branches by a field."""
-    owners_by_tag: dict[Key, list[int]] = {}
+    owners_by_tag: dict[Any, list[int]] = {}
     for index, flat in flats.items():
         for key in flat.constants.get(field, ()):
             owners_by_tag.setdefault(key, []).append(index)

@@ -61,11 +61,24 @@ class Engine:
             schema = find(self.document, place)
             is_reference = is_object(schema) and "$ref" in schema and schema.keys() <= _OF_REFERENCE
             target = resolve_reference(schema["$ref"]) if is_reference else place
-            validator = self._validators.get(target) or self.compile({"$ref": _BASE + write_reference(target)})
-            if len(self._validators) + 2 > CAPACITY:
-                self._validators.clear()
-            self._validators[target] = self._validators[place] = validator
+            validator = self._validators.get(target) or self.compile(_refer(target))
+            self._keep(validator, target, place)
         return validator
+
+    def get_union_validator(self, place: Path, keyword: str) -> Validator:
+        """The validator for the branches of a union at a path, of which `anyOf` or `oneOf` of them has to accept a value."""
+        key = *place, keyword
+        validator = self._validators.get(key)
+        if validator is None:
+            branches = range(len(find(self.document, place)))
+            validator = self.compile({keyword: [_refer((*place, index)) for index in branches]})
+            self._keep(validator, key)
+        return validator
+
+    def _keep(self, validator: Validator, *keys: Path) -> None:
+        if len(self._validators) + len(keys) > CAPACITY:
+            self._validators.clear()
+        self._validators.update(dict.fromkeys(keys, validator))
 
     def is_valid(self, place: Path, value: Any) -> bool:
         """Whether the subschema at a path accepts a value."""
@@ -118,6 +131,10 @@ class Engine:
         options = self._options if self.document else {}
         validator: Validator = engine.Draft202012Validator(schema, **options)
         return validator
+
+
+def _refer(place: Path) -> dict[str, Any]:
+    return {"$ref": _BASE + write_reference(place)}
 
 
 CAPACITY: Final = 1024

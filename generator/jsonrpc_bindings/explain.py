@@ -12,9 +12,9 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from .contract import Path
-from .discriminators import SCALARS, Discriminator, Unions, is_null, list_constants, make_key
+from .discriminators import SCALARS, Discriminator, Unions, is_null, list_constants
 from .errors import describe, quote
-from .json_types import is_array, is_object
+from .json_types import is_array, is_object, make_scalar_key
 from .pointers import find, resolve_reference, write_schema_pointer
 
 if TYPE_CHECKING:
@@ -270,10 +270,8 @@ class Explainer:
 
     def _explain_union(self, place: Path, value: Any, path: Path) -> Iterator[SchemaError | Steps]:
         """Yield the problems of a value that no branch of a union accepts, or that several do where only one may."""
-        branches: Sequence[Any] = self.get_subschema(place)
-        match_count = sum(self._is_valid((*place, index), value) for index in range(len(branches)))
-        if match_count:
-            if match_count > 1 and place[-1] == "oneOf":
+        if self._fits_any(place, value):
+            if place[-1] == "oneOf" and not self._engine.get_union_validator(place, "oneOf").is_valid(value):
                 yield SchemaError(path, write_schema_pointer(place), TOO_MANY, "oneOf")
             return
         chosen = self.choose_branches(place, value, path)
@@ -283,6 +281,10 @@ class Explainer:
             yield self._at((*place, *chosen), value, path)
         else:
             yield from self._explain_nearest(place, chosen, value, path)
+
+    def _fits_any(self, place: Path, value: Any) -> bool:
+        """Whether a branch of a union accepts a value. One validator has all branches: that of each may be as large as the schema."""
+        return self._engine.get_union_validator(place, "anyOf").is_valid(value)
 
     def choose_branches(self, place: Path, value: Any, path: Path) -> Sequence[int] | SchemaError:
         """The branches of a union that a value can be meant for, or why it is meant for none."""
@@ -312,7 +314,7 @@ class Explainer:
             return SchemaError(path, at, f"an object is expected, not {describe(value)}", "type")
         tag_value = value.get(tag.field)
         is_tag = tag.field in value and isinstance(tag_value, SCALARS)
-        owners = tag.known.get(make_key(tag_value), []) if is_tag else []
+        owners = tag.known.get(make_scalar_key(tag_value), []) if is_tag else []
         candidates = owners or (tag.others if tag.field in value else tag.untagged)
         if candidates and (owners or not self._is_stray(tag, place, candidates, value, path)):
             return candidates
@@ -332,9 +334,8 @@ class Explainer:
     def find_branches(self, place: Path, value: Any) -> list[Path]:
         """The branches that accept a value, or that which a value was meant for; none if that cannot be determined."""
         branches = [(*place, index) for index in range(len(self.get_subschema(place)))]
-        accepting = [branch for branch in branches if self._is_valid(branch, value)]
-        if accepting:
-            return accepting
+        if self._fits_any(place, value):
+            return [branch for branch in branches if self._is_valid(branch, value)]
         one = self._make_fresh()
         with suppress(RecursionError):
             chosen = one.choose_branches(place, value, ())

@@ -235,7 +235,7 @@ class Shape:
         """The type of unnamed fields."""
         if self.extra is None:
             return Never
-        return resolve(self.extra, self.module) if isinstance(self.extra, str) else self.extra
+        return resolve(self.extra, self.module)
 
 
 _NOTES: Final[Any] = Noted.__dict__["_notes"]

@@ -26,6 +26,29 @@ if TYPE_CHECKING:
 Folder: TypeAlias = "str | os.PathLike[str]"
 """A directory, as the standard library accepts it."""
 
+
+class StreamOptions(Options, total=False):
+    """The options of a connection over standard streams.
+
+    `kind` is the framing of messages, and by default that of the protocol; `limit` the longest message in bytes.
+    """
+
+    kind: Kind
+    limit: int
+
+
+class SpawnOptions(StreamOptions, total=False):
+    """The options of a connection to a program that is started.
+
+    `cwd` and `env` are those of the program. Its standard error is passed on to `stderr`: to ours for `None`, nowhere for
+    `subprocess.PIPE`; its end is in `ConnectionClosed.stderr`.
+    """
+
+    cwd: Folder | None
+    env: Mapping[str, str] | None
+    stderr: Stream
+
+
 FarEnd = TypeVar("FarEnd", bound="Remote")
 NearEnd = TypeVar("NearEnd", bound="Remote")
 
@@ -135,7 +158,7 @@ async def spawned(
     remote: Callable[[Connection], FarEnd],
     command: Sequence[str],
     *,
-    kind: Kind,
+    kind: Kind | None = None,
     limit: int = LIMIT,
     cwd: Folder | None = None,
     env: Mapping[str, str] | None = None,
@@ -144,18 +167,17 @@ async def spawned(
 ) -> AsyncGenerator[FarEnd]:
     """Start a command and connect to its standard input and output.
 
-    On exit its input is closed; if it has not exited after `grace` seconds it is terminated, and after as many more it is killed. `cwd`
-    and `env` are those of the command; `stderr` is as in `Child.start`.
+    On exit its input is closed; if it has not exited after `grace` seconds it is terminated, and after as many more it is killed.
     """
-    grace = options.get("grace", 2.0)
-    child = await Child.start(command, make_framing(kind, limit), cwd=cwd, env=env, stderr=stderr, grace=grace)
+    framing = make_framing(kind or handler.wire.kind, limit)
+    child = await Child.start(command, framing, cwd=cwd, env=env, stderr=stderr, grace=options.get("grace", 2.0))
     async with connected(handler, remote, child, **options) as peer:
         yield peer
 
 
-async def run(handler: Side, *, kind: Kind, limit: int = LIMIT, **options: Unpack[Options]) -> None:
+async def run(handler: Side, *, kind: Kind | None = None, limit: int = LIMIT, **options: Unpack[Options]) -> None:
     """Serve on the standard input and output of this process until the input ends. Output of `print` meanwhile goes to standard error."""
-    transport = await Own.open(make_framing(kind, limit), grace=options.get("grace", 2.0))
+    transport = await Own.open(make_framing(kind or handler.wire.kind, limit), grace=options.get("grace", 2.0))
     connection = await _attach_or_close(handler, transport, options)
     await connection.run()
 

@@ -82,7 +82,7 @@ class RecordMeta(_BaseMeta):
     """The metaclass of record classes.
 
     A class statement takes, beside `tag_field` and `tag`: `known` (the tags that an unknown variant cannot have), `extra` (the type of
-    unnamed fields as text; `None` rejects them), `drop` (they are dropped), `excludes` (constants of other variants) and `judged` (the
+    unnamed fields, or its text; `None` rejects them), `drop` (they are dropped), `excludes` (constants of other variants) and `judged` (the
     schema is stricter than the fields).
     """
 

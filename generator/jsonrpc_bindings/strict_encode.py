@@ -6,8 +6,7 @@ Names that begin with an underscore are extensions, and allowed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import SimpleNamespace
-from typing import Any, Final
+from typing import Any
 
 from .construct import describe_unknown_field
 from .contract import Path
@@ -17,17 +16,6 @@ from .json_types import is_object, is_sequence
 from .pointers import json_pointer
 from .receiving import Receiving
 from .types import Type, read_field_type, read_type
-
-STRICTLY: Final = SimpleNamespace(is_on=False)
-"""Whether `encode` is strict by default."""
-
-
-def encode_strictly(is_on: bool = True) -> None:
-    """Make `encode` strict by default, or lenient again, in all packages that share this run-time.
-
-    The argument `strict` of a call has precedence.
-    """
-    STRICTLY.is_on = is_on
 
 
 def find_unnamed(receiving: Receiving, value: Any, type_: Type, at: Path = ()) -> Iterator[Problem]:

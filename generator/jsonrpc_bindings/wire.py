@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 if TYPE_CHECKING:
     from .codec import Codec
+    from .framing import Kind
     from .strict import Strict
 
 
@@ -49,11 +50,12 @@ class Cancellation:
 
 @dataclass(frozen=True)
 class Wire:
-    """The properties of a protocol version that its connections need. Generated."""
+    """The properties of a protocol version that its connections need; `kind` is the usual framing of its messages. Generated."""
 
     codec: Codec[Any, Any]
     judge: Callable[[], Strict]
     cancellation: Cancellation | None = None
+    kind: Kind = "lines"
 
 
 class Handler(Protocol):

@@ -130,7 +130,7 @@ class Closed(Record, extra=None):
     name: str
 
 
-class Counts(Record, extra="Annotated[int, Meta(ge=0)]"):
+class Counts(Record, extra=Annotated[int, Meta(ge=0)]):
     """Further fields are numbers."""
 
     total: int

@@ -1,9 +1,8 @@
-"""What a sender answers for: `encode` with `strict`, and the switch of the process."""
+"""What a sender answers for: `encode` with `strict`."""
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -24,13 +23,6 @@ def own(subjects: Subjects) -> Subject:
 def open_(subjects: Subjects) -> Subject:
     """Our own bindings of ACP v2, whose sets are open."""
     return subjects("own_v2")
-
-
-@pytest.fixture
-def strictly(own: Subject) -> Iterator[Any]:
-    """The switch of the process, put back afterwards."""
-    yield own.runtime.encode_strictly
-    own.runtime.encode_strictly(False)
 
 
 def refused(subject: Subject, value: Any) -> list[str]:
@@ -174,16 +166,6 @@ def test_a_response_is_judged_by_its_method_or_by_the_class_of_its_result(own: S
     error = module.Error(code=-32603, message="m")
     assert module.encode(runtime.ErrorResponse(1, error), strict=True)
     assert module.encode(runtime.ErrorResponse(1, error, "fs/read_text_file"), strict=True)
-
-
-def test_a_switch_makes_it_the_rule_of_the_process(own: Subject, strictly: Any) -> None:
-    request = own.module.ReadTextFileRequest(session_id="s", path="/a", extra={"lines": 3})
-    strictly()
-    with pytest.raises(own.runtime.EncodeError):
-        own.module.encode(request)
-    assert own.module.encode(request, strict=False)
-    strictly(False)
-    assert own.module.encode(request)
 
 
 @pytest.mark.parametrize("source", parameters(SOURCES))

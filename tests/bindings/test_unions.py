@@ -13,6 +13,7 @@ from acpgen.pointers import resolve, write_plain_pointer
 from bindings.instances import smallest, smallest_of, wrong_for
 from bindings.meaning import Meaning
 from bindings.subjects import SOURCES, Subject, Subjects, parameters, same
+from jsonrpc_bindings.engine import Engine
 
 
 def unions_of(subject: Subject) -> list[ir.TaggedUnion]:
@@ -254,3 +255,50 @@ def test_of_branches_that_accept_a_value_the_one_that_it_fits_best_is_taken(subj
         assert subject.encoded(holder) == {"one": value}
         assert type(subject.type("Holder")(one=value).one).__name__ == name, value
     assert signature(subject.type("First")).parameters["kind"].annotation == "Old | UnsetType"
+
+
+def test_a_fault_in_a_large_union_compiles_the_branch_of_its_tag_alone(
+    subjects: Subjects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The validator of each branch of such a union is as large as the schema: of 148 in FHIR, they took seconds."""
+    kinds = [f"K{index}" for index in range(40)]
+    inside = {"type": "array", "items": {"$ref": "#/$defs/Any"}}
+    branches = {
+        kind: {"type": "object", "properties": {"kind": {"const": kind}, "inside": inside}, "required": ["kind"]}
+        for kind in kinds
+    }
+    union = {"oneOf": [{"$ref": f"#/$defs/{kind}"} for kind in kinds]}
+    subject = subjects.small("many_kinds", {**branches, "Any": union})
+    compiled: list[Any] = []
+    compile_ = Engine.compile
+
+    def count(engine: Engine, schema: Any) -> Any:
+        compiled.append(schema)
+        return compile_(engine, schema)
+
+    monkeypatch.setattr(Engine, "compile", count)
+    (problem,) = subject.problems("Any", {"kind": "K7", "inside": [{"kind": "K9", "inside": 1}]}, lenient=True)
+    assert (problem.pointer, problem.sentence) == ("/inside/0/inside", "an array is expected, not 1")
+    assert len(compiled) < 20
+
+
+@pytest.mark.parametrize("beside", [{}, {"odd": 0.5}], ids=["ordinary", "judged by the schema"])
+def test_a_known_tag_decides_whatever_stands_beside_the_value(beside: dict[str, Any], subjects: Subjects) -> None:
+    """A branch that takes any tag may have a place for more fields; the class does not depend on how the message is read."""
+    known = {"kind": {"const": "a"}, "x": {"type": "integer"}}
+    others = {"kind": {"type": "string"}, "y": {"type": "integer"}}
+    either = {"anyOf": [{"$ref": "#/$defs/Known"}, {"$ref": "#/$defs/Any"}]}
+    row = {"value": either, "odd": {"type": "number", "multipleOf": 0.5}}
+    definitions = {
+        "Known": {"type": "object", "properties": known, "required": ["kind"]},
+        "Any": {"type": "object", "properties": others, "required": ["kind"]},
+        "Row": {"type": "object", "properties": row},
+    }
+    subject = subjects.small("any_tag", definitions)
+    for value, expected in (
+        ({"kind": "a", "y": 1}, "Known"),
+        ({"kind": "b", "y": 1}, "Any"),
+        ({"kind": "a", "x": "-", "y": 1}, "Any"),
+    ):
+        decoded = subject.module.decode_as(subject.type("Row"), {"value": value, **beside})
+        assert type(decoded.value) is subject.type(expected)

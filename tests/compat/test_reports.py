@@ -33,7 +33,6 @@ from acpgen.compat.findings import (
     fails,
     list_failing,
 )
-from acpgen.diagnostics import FORMATS
 from acpgen.diagnostics.columns import count_columns, fold
 from compat.protocols import Schema, compared, documents, go, migration, protocol, validates, written
 
@@ -351,13 +350,6 @@ def test_code_quality_has_what_gitlab_reads_and_no_fingerprint_twice() -> None:
     assert entries[-1]["location"] == {"path": "w.toml", "lines": {"begin": 2}}
     assert "Waived until 2027-01-01: because" in entries[3]["description"]
     assert len({each["fingerprint"] for each in entries}) == len(entries)
-
-
-def test_the_command_takes_every_format() -> None:
-    from acpgen.compat import command
-
-    for name in FORMATS:
-        assert [each.format for each in command.make_options("protocol", name, "risky", "never").outputs] == [name]
 
 
 def finding(severity: Any, *, waived: bool = False) -> Finding:

@@ -10,7 +10,7 @@ from .bounded import MAX_MARKS, MAX_REQUESTS, MAX_SESSIONS, BoundedTable, Memory
 from .paths import normalize_roots
 from .records import Listed, Options, Pending, Session
 from .undeclared import get_types, walk_objects
-from .versions import choose_version, is_named, is_unknown
+from .versions import choose_version, find_peers, is_named, is_unknown
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.strict import Strict
@@ -36,7 +36,7 @@ class Connection:
         self.strict: Strict | None = first
         self.is_named = False
         self.capabilities: Mapping[str, frozenset[str]] = find_capabilities(protocols.values())
-        self.sides: tuple[str, str] = first.contract.peers
+        self.sides: tuple[str, str] = find_peers(first.contract)
         self.is_complete = True
         self.initialize_request: int | None = None
         self.initialize_answer: int | None = None

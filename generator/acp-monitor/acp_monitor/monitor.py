@@ -19,7 +19,7 @@ from .rules import RULES
 from .transitions import record
 from .undeclared import Content, Found, Undeclared, Use, get_types
 from .unstable import UnstableChannels
-from .versions import NO_SCHEMA, describe_disagreement, is_named
+from .versions import NO_SCHEMA, describe_disagreement, describe_unjudged, is_named
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.strict import Strict, Violation
@@ -206,7 +206,7 @@ class Monitor:
         is_request, value, method = event.kind != "notification", event.value, event.method or None
         event.route = strict.route(event.method, is_request=is_request)
         if event.route is None and event.method and event.kind != "error":
-            event.unjudged = strict.contract.describe_unjudged(event.method, is_request=is_request)
+            event.unjudged = describe_unjudged(strict.contract, event.method, is_request=is_request)
         event.problems = strict.judge(value, sender=event.sender, method=method)
         judged = [other.judge(value, sender=event.sender, method=method) for other in others]
         unjudged = ""

@@ -1,9 +1,14 @@
-"""The protocol version that validates messages: the one that `initialize` names, or the one given to the monitor."""
+"""The protocol version that validates messages: the one that `initialize` names, or the one given to the monitor; who speaks it, and what
+it leaves open.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+if TYPE_CHECKING:
+    from jsonrpc_bindings.contract import Contract
 
 T = TypeVar("T")
 
@@ -36,6 +41,28 @@ def describe_disagreement(versions: Iterable[object]) -> str:
     """Why a message is not judged that is right by one version and wrong by another, while nobody has said which is spoken."""
     known = " and ".join(map(str, versions))
     return f"no `initialize` has named the version, and {known} judge this message differently; name the protocol to judge by (--protocol)"
+
+
+def find_peers(contract: Contract) -> tuple[str, str]:
+    """The two sides of a connection, the one that opens it first; the first two if there are more. ACP's proxy does not count."""
+    sides = [side for side in contract.sides if side != "proxy"]
+    if "client" in sides:
+        sides.remove("client")
+        return ("client", sides[0] if sides else "agent")
+    return (sides[0], sides[1]) if len(sides) > 1 else ("client", "agent")
+
+
+def describe_unjudged(contract: Contract, method: str, *, is_request: bool) -> str:
+    """Why only the envelope of a message with this method, or of its response, is validated; empty if all of it is, or if anything is
+    allowed.
+    """
+    if method.startswith("_") or any(row.name == method for row in contract.methods):
+        return ""
+    if contract.name.startswith("mcp/"):
+        return "the method is not among those of MCP that the schema holds"
+    if method.startswith("$/") and not is_request:
+        return "the schema does not hold this notification, which receivers are free to ignore"
+    return ""
 
 
 def _read_version(value: object) -> int | str | None:

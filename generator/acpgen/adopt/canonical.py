@@ -128,7 +128,11 @@ class _Placement:
         while waiting := [name for name in self.new if name not in self.paths]:
             near = {name: self._list_users_with_file(users.get(name, ())) for name in waiting}
             name = next((name for name in waiting if near[name]), waiting[0])
-            home = _find_commonest(self.paths[user] for user in near[name]) if near[name] else self._find_root()
+            home = (
+                _find_commonest(self.paths[user] for user in near[name])
+                if near[name]
+                else self.ours.root or next(iter(self.heads))
+            )
             self._settle(name, home, near[name])
 
     def _list_users_with_file(self, users: Sequence[str]) -> list[str]:
@@ -162,9 +166,6 @@ class _Placement:
         while behind < len(self.order) and self.order[behind] in self.new:
             behind += 1
         self.order.insert(behind, name)
-
-    def _find_root(self) -> str:
-        return self.ours.root or next(iter(self.heads))
 
 
 def find_users(definitions: Mapping[str, Schema]) -> dict[str, list[str]]:

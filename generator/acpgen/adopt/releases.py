@@ -10,7 +10,7 @@ from typing import Any, Final
 from acpgen.adopt import layout
 from acpgen.adopt.adoption import read_upstream
 from acpgen.config.docs_inputs import INDEX, RELEASES, VERDICTS, parse_index
-from acpgen.config.faults import BAD_MATERIAL
+from acpgen.config.faults import BAD_PROJECT_FILE
 from acpgen.errors import Faults, show
 from acpgen.input.faults import BAD_SETTING
 from acpgen.input.load import decode, display_path, read_bytes
@@ -48,7 +48,7 @@ def keep_release(file: Path, folder: Path, version: str) -> Mapping[str, str]:
         return {}
     if version in before.versions or (at.exists() and not is_same):
         reason = f"{version} is kept already, with other facts"
-        raise Faults([BAD_MATERIAL(at=display_path(at), reason=reason, remedy="Give this release another name")])
+        raise Faults([BAD_PROJECT_FILE(at=display_path(at), reason=reason, remedy="Give this release another name")])
     optional = {"dates": dict(before.dates), "titles": dict(before.titles)}
     document: dict[str, Any] = {"about": before.about, "versions": [*before.versions, version]}
     document |= {key: value for key, value in optional.items() if value}

@@ -222,7 +222,7 @@ def _list_tasks(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]:
         yield f"Correct the example {place}: it is refused now ({example.reason})."
     for name, users in adoption.kept.items():
         yield f"Decide about {name}: upstream removed it, and it stays because {join_names(users)} refers to it."
-    if after.root is None and _is_root_different(adoption):
+    if after.root is None and not state_the_same(*map(without_definitions, (adoption.base, adoption.theirs))):
         yield "Change the root by hand: upstream's has changed, and none of the files here, or several, have one."
     yield from _find_renamings(adoption)
 
@@ -247,10 +247,6 @@ def _admits_null(schema: Any) -> bool:
     if not is_object(schema):
         return False
     return "null" in list_type_names(schema) or any(map(is_null, schema.get("anyOf", ())))
-
-
-def _is_root_different(adoption: Adoption) -> bool:
-    return not state_the_same(without_definitions(adoption.base), without_definitions(adoption.theirs))
 
 
 def _find_renamings(adoption: Adoption) -> Iterator[str]:

@@ -148,15 +148,15 @@ def bundle(
         foreign = translate(documents, profile)
         try:
             sides = profile.sides if profile.at else ()
-            chosen_names = NameOverrides(names or {})
-            collected = collect(foreign.documents, chosen_names, sides, foreign.unread, foreign.read)
+            overrides = NameOverrides(names or {})
+            collected = collect(foreign.documents, overrides, sides, foreign.unread, foreign.read)
             require_short_chains(collected.definitions, collected.origins)
             add_alternatives(collected.definitions, collected.origins, profile)
             schema_files = {one.path: one.value for one in foreign.documents.documents if is_object(one.value)}
             beside = {at.partition("#")[0] for at in collected.origins.values()} - schema_files.keys()
             opened = {path: one.value for path in sorted(beside) if (one := documents.find(path)) is not None}
             files = {**schema_files, **opened}
-            work = Bundler(collected, chosen_names, files, shared, profile, may_count=may_count, is_apart=is_apart)
+            work = Bundler(collected, overrides, files, shared, profile, may_count=may_count, is_apart=is_apart)
             work.run()
         except Faults as caught:
             raise Faults(_move_fault(fault, foreign.places) for fault in caught.faults) from None

@@ -117,7 +117,7 @@ class _Collector:
         self.sides = find_sides(self.files.values(), sides)
         self.own = tuple(self.files)
         self.silent = frozenset(path for path, value in self.files.items() if "$schema" not in value)
-        self.addresses = ReferenceResolver(documents.values_by_uri)
+        self.resolver = ReferenceResolver(documents.values_by_uri)
         self.known: set[SchemaPlace] = set()
         self.schemas: dict[SchemaPlace, Schema] = {}
         self.inside: dict[SchemaPlace, list[SchemaPlace]] = {}
@@ -129,7 +129,7 @@ class _Collector:
         self.wanted: list[str] = []
         self.pending: list[SchemaPlace] = []
         for path in self.own:
-            self.addresses.admit(path, self.files[path])
+            self.resolver.admit(path, self.files[path])
         for uri, document in documents.references.items():
             self._open(document.path, document.value, uri)
         self.passed, self.referred = self._trace_references()
@@ -174,13 +174,13 @@ class _Collector:
         if is_object(value):
             if path not in self.files:
                 self.files[path] = value
-            self.addresses.admit(path, value, uri, is_entry=path in self.own)
+            self.resolver.admit(path, value, uri, is_entry=path in self.own)
 
     def _bring(self) -> None:
         """Load the published meta-schemas that references name, transitively."""
         while self.wanted:
             uri = self.wanted.pop()
-            document = None if self.addresses.knows(uri) else find_meta_schema(uri)
+            document = None if self.resolver.knows(uri) else find_meta_schema(uri)
             if document is not None:
                 self._open(document.path, document.value, uri)
                 self._scan(SchemaPlace(document.path, ()), self.files[document.path])
@@ -208,15 +208,15 @@ class _Collector:
         self.known.add(place)
         if not is_object(schema):
             return
-        draft = self.addresses.find_draft(place, schema)
+        draft = self.resolver.find_draft(place, schema)
         if draft is None:
             self.faults.append(UNKNOWN_DIALECT(at=f"{place.at}/$schema", dialect=str(schema["$schema"])))
-            draft = self.addresses.find_resource(place).draft
+            draft = self.resolver.find_resource(place).draft
         self._note_unknown(place, schema, draft)
         schema = self._without_meaningless(place, schema, draft)
         self.schemas[place] = schema
-        self.addresses.enter(place, schema, draft)
-        self.wanted.extend(self.addresses.resolve_uri(place, schema[key]) for key in REFERRING if _is_text(schema, key))
+        self.resolver.enter(place, schema, draft)
+        self.wanted.extend(self.resolver.resolve_uri(place, schema[key]) for key in REFERRING if _is_text(schema, key))
         self.faults.extend(check_values(schema, place.at, self.sides))
         _measure(schema)
         inside = self.inside[place] = list[SchemaPlace]()
@@ -293,7 +293,7 @@ class _Collector:
             self.members[place] = None
             inside.append(place)
         is_in_group = SchemaPlace(place.path, place.parts[:-1]) in self.groups
-        draft = self.addresses.find_resource(place).draft
+        draft = self.resolver.find_resource(place).draft
         if is_in_group or (draft.is_lone_ref and place.parts[-2] == "$defs"):
             self.faults.extend(check_schema(schema, place.at, draft))  # the root's meta-schema does not reach it
         self._scan(place, schema)
@@ -314,7 +314,7 @@ class _Collector:
         if not isinstance(ref, str):
             self.faults.append(MALFORMED_KEYWORD(at=place.at, keyword=keyword, expected="a string"))
             return "#"
-        targets = self.addresses.find(place, keyword, ref)
+        targets = self.resolver.find(place, keyword, ref)
         if len(targets) > 1:
             shown_targets = targets if len(targets) <= MOST_NAMED else targets[: MOST_NAMED - 1]
             more = len(targets) - len(shown_targets)
@@ -338,8 +338,8 @@ class _Collector:
         """The URI under which a reference's unknown document must be supplied, as written if it is a path. Empty if the document is
         known.
         """
-        absolute = self.addresses.resolve_uri(place, ref)
-        if self.addresses.knows(absolute):
+        absolute = self.resolver.resolve_uri(place, ref)
+        if self.resolver.knows(absolute):
             return ""
         return ref.partition("#")[0] if absolute.startswith(FILES) or not absolute else absolute
 
@@ -350,7 +350,7 @@ class _Collector:
         schema = self._get_value(place)
         if is_object(schema) and schema and KEYWORDS.isdisjoint(schema):
             return False
-        violations = [*check_schema(schema, place.at, self.addresses.find_resource(place).draft)]
+        violations = [*check_schema(schema, place.at, self.resolver.find_resource(place).draft)]
         self.faults.extend(violations)
         self.known.add(place)
         if not violations:
@@ -369,7 +369,7 @@ class _Collector:
         referred: set[SchemaPlace] = set()
         for path, value in self.files.items():
             for ref in dict.fromkeys(find_refs_anywhere(value)):
-                for target_place in self.addresses.find_targets(SchemaPlace(path, ()), ref):
+                for target_place in self.resolver.find_targets(SchemaPlace(path, ()), ref):
                     referred.add(target_place)
                     for depth, part in enumerate(target_place.parts):
                         around = SchemaPlace(target_place.path, target_place.parts[:depth])
@@ -452,7 +452,7 @@ class _Collector:
         if result.get("format") == "absolute-path":
             result.setdefault("pattern", ABSOLUTE_PATH)  # so that every judge agrees
         counts_evaluated = "else" in result and self._counts_evaluated
-        return modernize(result, self.addresses.find_resource(place).draft, counts_evaluated=counts_evaluated)
+        return modernize(result, self.resolver.find_resource(place).draft, counts_evaluated=counts_evaluated)
 
 
 def _classify(schema: object, passing_keys: set[str]) -> str:
@@ -576,10 +576,10 @@ def _refuse_loops(definitions: Mapping[str, Schema], origins: Mapping[str, str])
 
 def _find_cycle(start: str, edges: Mapping[str, list[str]]) -> list[str]:
     """The shortest cycle of references through a definition."""
-    ways, visited = [[start]], {start}
-    for way in ways:
-        if start in edges[way[-1]]:
-            return [*way, start]
-        ways += [[*way, other] for other in edges[way[-1]] if other not in visited]
-        visited.update(edges[way[-1]])
+    paths, visited = [[start]], {start}
+    for path in paths:
+        if start in edges[path[-1]]:
+            return [*path, start]
+        paths += [[*path, other] for other in edges[path[-1]] if other not in visited]
+        visited.update(edges[path[-1]])
     raise ValueError(f"{start} does not lead to itself")

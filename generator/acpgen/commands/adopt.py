@@ -19,7 +19,7 @@ def adopt(
     *,
     into: Annotated[str | None, PROTOCOL] = None,
     dry_run: bool = False,
-    report: Path | None = None,
+    report: str | None = None,
     start: bool = False,
     keep_as: str | None = None,
 ) -> None:
@@ -53,12 +53,11 @@ def adopt(
         raise typer.BadParameter("--start needs --into PROTOCOL, and excludes --dry-run and --report.")
     if keep_as is not None and dry_run:
         raise typer.BadParameter("--keep-as and --dry-run exclude each other.")
-    is_printed = report == Path(STANDARD)
-    report = None if is_printed else report
-    require_places([report])
+    report_file = None if report is None or report == STANDARD else Path(report)
+    require_places([report_file])
     project = config.find(find_current_folder())
     schema = project.schema_folder
-    require_apart([report], [file, project.file, *schema.rglob("*")], at="--report")
+    require_apart([report_file], [file, project.file, *schema.rglob("*")], at="--report")
     if keep_as is not None and into is not None and adopting.is_family(schema, into, project.protocols):
         adopting.save(
             adopting.find_folder(schema, into), adopting.keep_release(file, adopting.find_folder(schema, into), keep_as)
@@ -85,12 +84,12 @@ def adopt(
         return
     adoption = adopting.adopt(file, schema / into, into, adopting.find_overlays(schema))
     outcome = adopting.make_report(adoption, into)
-    if report is not None:
-        deliver({report: adopting.write_markdown(outcome)})
+    if report_file is not None:
+        deliver({report_file: adopting.write_markdown(outcome)})
     if not dry_run:
         adopting.save(schema / into, {**adoption.written, **release}, adoption.removed)
     lines = "".join(f"{line}\n" for line in adopting.write_lines(outcome))
-    print_report(adopting.write_markdown(outcome) if is_printed else lines)
+    print_report(adopting.write_markdown(outcome) if report == STANDARD else lines)
     if not adoption.is_none:
         terminal.say("Nothing was written." if dry_run else "Written. Now run: acpgen lint, then acpgen generate")
     if adoption.conflicts or adoption.overlay_faults or (dry_run and not adoption.is_none):

@@ -112,13 +112,13 @@ class _Build:
             if (not check or change.is_none) and self._code.is_as_it_was:
                 keep_remarks(work.cache, tree, inputs[tree.folder], remarks[tree.folder])
         remarks |= fresh
-        in_order = [remarks[output.folder] for output in work.outputs]
+        gaps, notes = self._locate_remarks(remarks)
         return Outcome(
             changes=(*changes, *(change for _, change in verdicts)),
             fresh=tuple(sorted(fresh)),
-            gaps={label: gaps for each in in_order for label, gaps in each["gaps"].items()},
+            gaps=gaps,
             trees=(*trees, *(tree for tree, _ in verdicts)),
-            notes=tuple(dict.fromkeys((at, sentence) for each in in_order for at, sentence in each["notes"])),
+            notes=notes,
             methods=tuple(self._describe_methods(meanings)),
         )
 
@@ -164,12 +164,28 @@ class _Build:
                     self._parts[part] = entry
 
     def _list_remarks(self, output: OutputFolder) -> Remarks:
-        """The unenforced keywords of an output's bindings, by protocol, and the notes on its schemas."""
+        """The unenforced keywords of an output's bindings, and the notes on its schemas, by protocol."""
         parts = [(part.label, self._parts[part]) for part in output.parts]
         return {
             "gaps": {label: entry["gaps"] for label, entry in parts if entry["gaps"] is not None},
-            "notes": [note for _, entry in parts for note in entry["notes"]],
+            "notes": {label: entry["notes"] for label, entry in parts},
         }
+
+    def _locate_remarks(
+        self, remarks: Mapping[Path, Remarks]
+    ) -> tuple[Mapping[str, unenforced.Gaps], tuple[tuple[str, str], ...]]:
+        """The gaps and the notes of all outputs, with their places as they are displayed in the current folder."""
+        gaps: dict[str, unenforced.Gaps] = {}
+        notes: dict[tuple[str, str], None] = {}
+        for part in (part for output in self._work.outputs for part in output.parts):
+            at, output_remarks = self._sources[part.source].locate, remarks[part.folder]
+            notes |= dict.fromkeys((at(path), sentence) for path, sentence in output_remarks["notes"][part.label])
+            if part.label in output_remarks["gaps"]:
+                definitions = output_remarks["gaps"][part.label].items()
+                gaps[part.label] = {
+                    name: {at(path): why for path, why in places.items()} for name, places in definitions
+                }
+        return gaps, tuple(notes)
 
     # --- what the protocols mean ---
 
@@ -286,13 +302,10 @@ class _Build:
         """The record of a part: its files, what its bindings do not enforce, and notes on what has no effect in its schema."""
         from acpgen.meaning import unenforced
 
-        at, bundle = self._sources[part.source].locate, meaning[1]
-        gaps: dict[str, dict[str, str]] | None = None
-        if part.target == "python":
-            definitions = unenforced.find_gaps(*meaning).items()
-            gaps = {name: {at(path): reason for path, reason in places.items()} for name, places in definitions}
+        bundle = meaning[1]
+        gaps = unenforced.find_gaps(*meaning) if part.target == "python" else None
         notes = [*((note.at, note.join_text()) for note in bundle.notes), *bundle.describe_unread()]
-        return {"files": {**files}, "gaps": gaps, "notes": [[at(path), sentence] for path, sentence in notes]}
+        return {"files": {**files}, "gaps": gaps, "notes": notes}
 
     def _render(self, part: Part, output: OutputFolder, meaning: Meaning) -> Files:
         """The files that a target renders. Raises `Faults`, located in the user's file if the work on its schema was stopped."""
@@ -332,7 +345,7 @@ def _read_sources(work: Work) -> Mapping[Path, Source]:
 
 
 def read_docs_inputs(work: Work) -> dict[Path, docs_inputs.Files]:
-    """Read the docs material beside the schemas, for each output that holds docs. Raises `Faults`."""
+    """Read the docs inputs beside the schemas, for each output that holds docs. Raises `Faults`."""
     if work.schema is None:
         return {}
     return {

@@ -7,8 +7,10 @@ An option that several commands have is described in `shared_options`, with the 
 
 from __future__ import annotations
 
+import errno
 import functools
 import inspect
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -29,7 +31,10 @@ _CANNOT_PARSE: Final[Any] = typer.BadParameter.__mro__[2]
 
 
 class _Coercion:
-    """Passes strings, paths and defaults through unchanged; leaves other values to Typer, which imports pydantic to convert any value."""
+    """Passes strings, paths and defaults through unchanged; leaves other values to Typer, which imports pydantic to convert any value.
+
+    A path is never `-`: a parameter for which that is a standard stream is a string.
+    """
 
     def __init__(self, annotation: Any) -> None:
         item_type = get_args(annotation)[0] if get_origin(annotation) is list else annotation
@@ -39,6 +44,8 @@ class _Coercion:
         is_list = param.multiple or param.nargs == -1
         values = [value] if not is_list else [] if value is None else value
         if self.kind is Path:
+            if "-" in values:
+                raise typer.BadParameter("- does not stand for a standard stream here; ./- is a file of that name.")
             values = [Path(one) if isinstance(one, str) else one for one in values]
         if all(one is None or isinstance(one, self.kind) for one in values):
             return values if is_list else values[0]
@@ -113,7 +120,7 @@ class Command(TyperCommand):
 
 
 class Group(TyperGroup):
-    """A command group. It exits with 2 on faults of the input and on parse errors."""
+    """A command group. It exits with 2 on faults of the input, on files that the system refuses, and on parse errors."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _pass_through(super().get_params(ctx))
@@ -128,6 +135,11 @@ class Group(TyperGroup):
         except Faults as faults:
             terminal.show_faults(faults)
             sys.exit(2)
+        except OSError as error:
+            if error.filename is None and error.errno != errno.ENOSPC:
+                raise
+            terminal.show_faults(_describe_no_access(error))
+            sys.exit(2)
         except _CANNOT_PARSE as error:
             if not standalone_mode:
                 raise
@@ -141,7 +153,20 @@ class Group(TyperGroup):
         return code
 
 
-_NUMBERS: Final = {"int_parsing": "a whole number", "int_from_float": "a whole number", "float_parsing": "a number"}
+def _describe_no_access(error: OSError) -> Faults:
+    from acpgen.commands.faults import NO_ACCESS
+    from acpgen.input.load import display_path
+
+    at = "standard output" if error.filename is None else display_path(Path(os.fsdecode(error.filename)))
+    return Faults([NO_ACCESS(at=at, reason=str(error.strerror))])
+
+
+_NUMBERS: Final = {
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "float_parsing": "a number",
+    "greater_than_equal": "{ge:g} or more",
+}
 """What is expected instead, by the type of a number error."""
 
 
@@ -149,7 +174,9 @@ def _describe_bad_number(error: Any) -> str:
     """The message for a value that is not the number an option requires; empty for other errors."""
     details: list[Any] = getattr(error.__cause__, "errors", list)()
     kind = _NUMBERS.get(details[0]["type"]) if details else None
-    return "" if kind is None else f"{error.param.opts[0]}: {details[0]['input']!r} is not {kind}."
+    if kind is None:
+        return ""
+    return f"{error.param.opts[0]}: {details[0]['input']!r} is not {kind.format(**details[0].get('ctx', {}))}."
 
 
 def _describe_refusal(error: Any) -> tuple[str, str]:

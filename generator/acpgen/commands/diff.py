@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from acpgen.commands import terminal
-from acpgen.commands.output import deliver, print_report, require_places
+from acpgen.commands.output import deliver, print_report, report_destinations
 from acpgen.commands.shared_options import (
     PROTOCOL,
     Budget,
+    Level,
     Methods,
     choose_cache,
     read_references,
+    restrict_to,
 )
+
+if TYPE_CHECKING:
+    from acpgen.compat.findings import Mode
 
 
 def diff(
     old: Annotated[str, PROTOCOL],
     new: Annotated[str, PROTOCOL],
     *,
-    mode: str = "protocol",
+    mode: Annotated[str, restrict_to("mode", "protocol", "language")] = "protocol",
     merge_base: bool = False,
     allow_new: bool = False,
     budget: Budget = None,
@@ -31,8 +37,8 @@ def diff(
     unstable: bool = False,
     methods: Methods = None,
     ref: list[str] | None = None,
-    fail_on: str = "risky",
-    fail_on_bindings: str = "never",
+    fail_on: Level = "risky",
+    fail_on_bindings: Annotated[str, restrict_to("level", "breaking", "additive", "never")] = "never",
     waivers: Path | None = None,
     waive: list[str] | None = None,
     reason: str | None = None,
@@ -90,8 +96,10 @@ def diff(
         raise typer.BadParameter("--dry-run needs --fix.")
     if fix and not dry_run and protocols.is_canonical(new):
         raise typer.BadParameter("--fix edits files, and NEW is a protocol that comes with acpgen. Add --dry-run.")
-    diff_options = command.make_options(mode, format_, fail_on, fail_on_bindings, output or (), report_url)
-    require_places(each.file for each in diff_options.outputs)
+    if report_url and not re.fullmatch(r"https?://[^\s<>()\[\]]+", report_url):
+        raise typer.BadParameter("--report-url must be an address that begins with https://, without spaces.")
+    destinations = report_destinations(output, format_)
+    diff_options = command.Options(cast("Mode", mode), destinations, fail_on, fail_on_bindings, report_url)
     with terminal.show_progress() as progress:
         progress(0, 0, f"compare {old} with {new}")
         comparison = command.run_diff(
@@ -120,6 +128,6 @@ def diff(
     if repaired is not None and dry_run:
         print_report(repaired.difference)
         raise typer.Exit(1 if repaired.difference else report.code)
-    deliver({**render_reports(report, diff_options.outputs, coloured=terminal.is_coloured()), **comparison.files})
+    deliver({**render_reports(report, destinations, coloured=terminal.is_coloured()), **comparison.files})
     if report.code:
         raise typer.Exit(report.code)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from acpgen.commands import terminal
 from acpgen.commands.shared_options import choose_cache, find_current_folder
+from acpgen.errors import count_noun
 
 
 def build(*, out: Path = Path("site"), url: str = "", source: str = "", no_cache: bool = False) -> None:
@@ -30,7 +31,9 @@ def build(*, out: Path = Path("site"), url: str = "", source: str = "", no_cache
     with terminal.show_progress() as progress:
         steps = partial(progress, 0, 0)
         change = site.build(project, Path(os.path.abspath(out)), choose_cache(no_cache), terminal.say, steps)
-    terminal.say(f"{display_path(out)}: {len(change.written)} files written, {len(change.unchanged)} unchanged.")
+    terminal.say(
+        f"{display_path(out)}: {count_noun(len(change.written), 'file')} written, {len(change.unchanged)} unchanged."
+    )
 
 
 def serve(*, port: int = 8000) -> None:

@@ -13,7 +13,9 @@ from acpgen.commands.output import finish, report_destinations
 from acpgen.commands.shared_options import (
     PROTOCOL,
     Budget,
+    Level,
     Methods,
+    at_least,
     read_references,
 )
 
@@ -33,12 +35,12 @@ def history(
     revision: Annotated[list[str] | None, PROTOCOL] = None,
     *,
     since: str | None = None,
-    limit: int = 50,
+    limit: Annotated[int, at_least(1)] = 50,
     budget: Budget = None,
     unstable: bool = False,
     methods: Methods = None,
     ref: list[str] | None = None,
-    fail_on: str = "risky",
+    fail_on: Level = "risky",
     waivers: Path | None = None,
     format_: str | None = None,
     output: list[str] | None = None,
@@ -80,7 +82,6 @@ def history(
         given=names,
         path=path,
         destinations=destinations,
-        fail_on=fail_on,
         since=since,
         limit=limit,
         waivers=waivers,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from acpgen.commands.output import finish, report_destinations
@@ -44,6 +45,6 @@ def lint(
     levels: dict[Finding, config.Level] = {}
     for each in paths:
         project = projects.get(each)
-        for finding in lint_paths([each], folders, config.read_references(ref or (), each.resolve())):
+        for finding in lint_paths([each], folders, config.read_references(ref or (), Path(os.path.realpath(each)))):
             levels[finding] = "error" if project is None else project.lint.get(finding.rule, "error")
     finish(make_report(levels, ", ".join(map(display_path, paths))), destinations)

@@ -64,7 +64,7 @@ def show_difference(outcome: Outcome) -> None:
 
     lines = outcome.list_difference()
     for line in islice(lines, LONGEST_DIFFERENCE):
-        print(terminal.style_diff_line(make_printable(line)))
+        terminal.put(terminal.style_diff_line(make_printable(line)))
     rest = sum(1 for _ in lines)
     if rest:
         terminal.say(f"{rest} more lines of difference are not shown.")
@@ -72,9 +72,7 @@ def show_difference(outcome: Outcome) -> None:
         if not change.is_none:
             counts = _describe_counts(change)
             anew = " --no-cache" if VERDICTS in change.written else ""
-            terminal.say(
-                f"{_write_folder(change.folder)} is not what the schema makes: {counts}. Run: acpgen generate{anew}"
-            )
+            terminal.say(f"{_write_folder(change.folder)} is out of date: {counts}. Run: acpgen generate{anew}")
 
 
 def _list_changes(outcome: Outcome) -> Iterator[tuple[str, Sequence[str]]]:

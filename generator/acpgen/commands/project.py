@@ -75,7 +75,7 @@ class Work:
 
     `at` is the place where its targets and protocols are named; faults about them point there. `methods` are the method profiles, by
     source. `names` apply to all protocols, `names_of` to one; `protocols` are all protocols of the project. `schema` is the folder of
-    the schemas and the docs material; `None` outside a project. `references` maps URIs to files. `cache` holds the results of earlier
+    the schemas and the docs inputs; `None` outside a project. `references` maps URIs to files. `cache` holds the results of earlier
     runs.
     """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import keyword
+import os
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -89,7 +90,8 @@ def start(
     `targets` gets an output. Raises `Faults` if a schema cannot be read, or two protocols have the same package. The schemas are not
     analyzed here, but in the project's first run.
     """
-    name = _make_identifier(folder.resolve().name)
+    own_name = Path(os.path.realpath(folder)).name
+    name = _make_identifier(own_name)
     sources = [read(path, name=protocol, references=references) for protocol, path in schemas.items()]
     sources = sources or [_read_starter(f"{name}/v1")]
     versions = _name_versions(sources, name.strip("_").replace("_", "-"))
@@ -100,16 +102,16 @@ def start(
     for version in versions:
         levels.update(dict.fromkeys(finding.rule for finding in lint(version.source)))
     beside = _list_reference_files(references, sources[0])
-    profiles = (
-        {} if methods is None or methods in profile_names() else {_locate_profile(methods): read_bytes(Path(methods))}
-    )
+    profiles: dict[str, bytes] = {}
+    if methods is not None and methods not in profile_names():
+        profiles[f"methods{'.toml' if methods.endswith('.toml') else '.json'}"] = read_bytes(Path(methods))
     values = {
         "protocols": versions,
         "folders": {target: _FOLDERS.get(target, f"generated/{target}") for target in targets},
         "levels": sorted(levels),
         "references": {url: next(iter(copies), references[url]) for url, copies in beside.items()},
         "methods": next(iter(profiles), methods),
-        "title": make_printable(folder.resolve().name) or name,
+        "title": make_printable(own_name) or name,
         "version": __version__,
     }
     files: dict[str, bytes] = {path: text.encode() for path, text in _PLAIN.items()}
@@ -160,11 +162,6 @@ def _list_reference_files(references: References, source: Source) -> Mapping[str
             )
         copies[url] = {path: contents[normalize_uri(url)]}
     return copies
-
-
-def _locate_profile(methods: str) -> str:
-    """The path in the project of the file of its method profile."""
-    return f"methods{Path(methods).suffix if Path(methods).suffix == '.toml' else '.json'}"
 
 
 def _name_versions(sources: Sequence[Source], project: str) -> list[_Version]:

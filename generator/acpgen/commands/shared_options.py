@@ -103,6 +103,7 @@ PROTOCOL: Final = complete_with(complete_protocol)
 TARGET: Final = complete_with(complete_target)
 
 Budget: TypeAlias = Annotated[int | None, at_least(1)]
+Level: TypeAlias = Annotated[str, restrict_to("level", "breaking", "risky", "additive", "never")]
 Methods: TypeAlias = Annotated[str | None, complete_with(complete_profile)]
 Protocols: TypeAlias = Annotated[list[str] | None, PROTOCOL]
 

@@ -135,7 +135,7 @@ def tap(
         def find_sides() -> tuple[str, str]:
             with contextlib.suppress(Faults):  # the monitor tells of them, and what is said is recorded all the same
                 if protocol:
-                    return validators.read_strict(validators.find(protocol[0], references)).contract.peers
+                    return validators.find_peers(validators.read_strict(validators.find(protocol[0], references)))
             return work.ACP_SIDES
 
         redact_line = (

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import functools
-import re
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
 
 from acpgen.compat.check_report import check_report
 from acpgen.compat.compare import read_inputs
-from acpgen.compat.findings import BUDGET, FailOn, Mode, Report
+from acpgen.compat.findings import BUDGET, Mode, Report
 from acpgen.compat.policy import apply, find_position, of_project, require_roles
 from acpgen.compat.project_releases import list_versions, release_files, with_releases
 from acpgen.compat.report_cache import Comparer
 from acpgen.compat.sources import Input, at_merge_base, find_files, is_new, open_input
 from acpgen.compat.waivers import find_waiver_file, parse_waivers, waive, with_waivers
 from acpgen.config import Config, find_config, find_profile
-from acpgen.diagnostics.outputs import Destination, parse_destinations, require_apart
-from acpgen.errors import Fault, Faults, show, suggest_values
+from acpgen.diagnostics.outputs import Destination, require_apart
+from acpgen.errors import Faults, suggest_values
 from acpgen.files.cache import NO_CACHE, Cache
-from acpgen.input.faults import BAD_SETTING, UNKNOWN_NAME
+from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.load import NO_REFERENCES, References, decode, display_path, read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from acpgen.compat.findings import Waiver
     from acpgen.compat.repair.repair import RepairResult
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
 
 Repairing: TypeAlias = Literal["no", "tell", "dry", "fix"]
 """What to do about repairs: nothing, list them with the findings, show the edits of the files, or make these edits."""
-
-_URL: Final = re.compile(r"https?://[^\s<>()\[\]]+")
 
 
 class Options(Struct, frozen=True):
@@ -48,45 +45,6 @@ class Options(Struct, frozen=True):
     fail_on: str
     fail_on_bindings: str
     report_url: str = ""
-
-
-def list_unknown_words(*words: tuple[str, str, str, Collection[str]]) -> list[Fault]:
-    """The faults of unknown words. Each word is a tuple of option, kind, value and allowed values."""
-    return [
-        UNKNOWN_NAME(at=option, kind=kind, name=value, hint=suggest_values(value, allowed))
-        for option, kind, value, allowed in words
-        if value not in allowed
-    ]
-
-
-def make_options(
-    mode: str,
-    output_format: str | None,
-    fail_on: str,
-    fail_on_bindings: str,
-    outputs: Sequence[str] = (),
-    report_url: str = "",
-) -> Options:
-    """Build the options from the command line; `outputs` are the values of `--output`.
-
-    Raises `Faults` for unknown words.
-    """
-    faults = list_unknown_words(
-        ("--mode", "mode", mode, get_args(Mode)),
-        ("--fail-on", "level", fail_on, get_args(FailOn)),
-        ("--fail-on-bindings", "level", fail_on_bindings, ("never", "breaking", "additive")),
-    )
-    if report_url and not _URL.fullmatch(report_url):
-        expected, hint = "an address that begins with https://", "Write it as a browser shows it, without spaces."
-        faults.append(BAD_SETTING(at="--report-url", key=show(report_url), expected=expected, hint=hint))
-    destinations: tuple[Destination, ...] = ()
-    try:
-        destinations = parse_destinations(outputs, output_format)
-    except Faults as caught:
-        faults.extend(caught.faults)
-    if faults:
-        raise Faults(faults)
-    return Options(cast("Mode", mode), destinations, fail_on, fail_on_bindings, report_url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,10 +155,12 @@ def list_rules(rules: Sequence[str], output_format: str, project: Config | None)
     from acpgen.compat.catalogue import as_json, as_markdown, as_text, describe_policy, list_rules, write_page
 
     entries_by_id = {entry.id: entry for entry in list_rules()}
-    formats = ("--format", "format", output_format, ("text", "json", "markdown"))
-    faults = list_unknown_words(*(("RULE", "rule", rule, entries_by_id) for rule in rules), formats)
-    if faults:
-        raise Faults(faults)
+    unknown = [rule for rule in rules if rule not in entries_by_id]
+    if unknown:
+        raise Faults(
+            UNKNOWN_NAME(at="RULE", kind="rule", name=rule, hint=suggest_values(rule, entries_by_id))
+            for rule in unknown
+        )
     promised, entries = of_project(project), [entries_by_id[rule] for rule in rules] or None
     if output_format == "json":
         return as_json(promised, entries)

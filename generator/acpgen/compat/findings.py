@@ -397,8 +397,6 @@ def find_worst(severities: tuple[Severity, ...]) -> Verdict:
     return "identical"
 
 
-FailOn: TypeAlias = Literal["risky", "breaking", "additive", "never"]
-
 _FAILING: Final[dict[str, tuple[Severity, ...]]] = {
     "never": (),
     "breaking": ("breaking", "undecided"),

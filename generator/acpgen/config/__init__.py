@@ -178,7 +178,7 @@ def find(start: Path) -> Config:
 def find_config(path: Path) -> Config | None:
     """The configuration of the project that contains a path; `None` if there is none. Raises `Faults`."""
     try:
-        return find(path.resolve())
+        return find(Path(os.path.realpath(path)))
     except Faults as caught:
         if all(fault.kind == NO_CONFIGURATION for fault in caught.faults):
             return None

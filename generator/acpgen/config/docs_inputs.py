@@ -1,4 +1,4 @@
-"""The material that a project adds to its docs: handwritten pages, earlier releases of its protocols, a table of requirements.
+"""The docs inputs of a project: handwritten pages, earlier releases of its protocols, a table of requirements.
 
     schema/pages/*.md, schema/pages/*/*.md          pages of the docs, some in folders; index.md is the beginning of the home page
     schema/releases/<protocol>/index.json           the stored releases, oldest first; also of a family whose versions are dates
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from acpgen.config.faults import BAD_MATERIAL, UNKNOWN_KEY
+from acpgen.config.faults import BAD_PROJECT_FILE, UNKNOWN_KEY
 from acpgen.errors import Fault, Faults, show, suggest_name
 from acpgen.input.faults import NO_FILES
 from acpgen.input.form import Form
@@ -44,7 +44,7 @@ _KEEP: Final = "Store it with acpgen adopt FILE --keep-as VERSION, or strike the
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The docs material as bytes, by path below the schema folder `root` (as shown to users), sorted by path."""
+    """The docs inputs as bytes, by path below the schema folder `root` (as shown to users), sorted by path."""
 
     root: str
     files: tuple[tuple[str, bytes], ...] = field(repr=False)
@@ -105,7 +105,7 @@ class Releases(Index):
 
 @dataclass(frozen=True, slots=True)
 class DocsInputs:
-    """The material that a project adds to its docs: `pages` by file name, `releases` by protocol."""
+    """What a project adds to its docs: `pages` by file name, `releases` by protocol."""
 
     pages: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     releases: Mapping[str, Releases] = field(default_factory=dict[str, Releases])
@@ -127,7 +127,7 @@ def select_schemas(source: Source) -> Source:
 
 
 def read(schema: Path, protocols: Iterable[str]) -> Files:
-    """Read the docs material for these protocols, as bytes. Raises `Faults`."""
+    """Read the docs inputs for these protocols, as bytes. Raises `Faults`."""
     protocols = tuple(protocols)
     folders = [(PAGES, ".md"), *((f"{RELEASES}/{protocol}", ".json") for protocol in protocols)]
     inputs: list[tuple[str, bytes]] = []
@@ -151,7 +151,7 @@ def read(schema: Path, protocols: Iterable[str]) -> Files:
 
 
 def parse_docs_inputs(files: Files) -> DocsInputs:
-    """Parse the docs material of a project. Raises `Faults`."""
+    """Parse the docs inputs of a project. Raises `Faults`."""
     faults: list[Fault] = []
     pages: dict[str, str] = {}
     folders: dict[str, dict[str, bytes]] = {}
@@ -199,7 +199,7 @@ def find_form_faults(form: Form, value: object, at: str, remedy: str) -> Iterato
             yield UNKNOWN_KEY(at=where, key=show(error.path[-1]), hint=suggest_name(error.path[-1], error.known))
         else:
             reason = f"this must be {error.expected}" if error.expected else error.reason.removesuffix(".")
-            yield BAD_MATERIAL(at=where, reason=reason[:_LONGEST_REASON], remedy=remedy)
+            yield BAD_PROJECT_FILE(at=where, reason=reason[:_LONGEST_REASON], remedy=remedy)
 
 
 def _find_contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
@@ -208,10 +208,10 @@ def _find_contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
     for key in ("dates", "titles"):
         for version in table.get(key, {}).keys() - {*table["versions"]}:
             below = f"{at}{write_pointer(key, version)}"
-            yield BAD_MATERIAL(at=below, reason="no such version is kept", remedy="Remove it, or list the version")
+            yield BAD_PROJECT_FILE(at=below, reason="no such version is kept", remedy="Remove it, or list the version")
     if len({titles.get(version, version) for version in table["versions"]}) < len(table["versions"]):
         reason = "two releases have one title"
-        yield BAD_MATERIAL(at=f"{at}#/titles", reason=reason, remedy="Give each a title of its own")
+        yield BAD_PROJECT_FILE(at=f"{at}#/titles", reason=reason, remedy="Give each a title of its own")
 
 
 _FORM: Final = Form(
@@ -232,11 +232,13 @@ def _read_releases(protocol: str, contents: Mapping[str, bytes], at: str) -> Rel
     file_names = {f"{version}.json" for version in entry.versions}
     verdicts = contents.get(VERDICTS)
     faults: list[Fault] = [
-        BAD_MATERIAL(at=f"{at}/{name}", reason=f"{INDEX} does not list this release", remedy="List it, oldest first")
+        BAD_PROJECT_FILE(
+            at=f"{at}/{name}", reason=f"{INDEX} does not list this release", remedy="List it, oldest first"
+        )
         for name in contents.keys() - file_names - {INDEX, VERDICTS}
     ]
     faults += [
-        BAD_MATERIAL(at=f"{at}/{INDEX}#/versions/{number}", reason=f"there is no file {version}.json", remedy=_KEEP)
+        BAD_PROJECT_FILE(at=f"{at}/{INDEX}#/versions/{number}", reason=f"there is no file {version}.json", remedy=_KEEP)
         for number, version in enumerate(entry.versions)
         if f"{version}.json" not in contents
     ]
@@ -257,9 +259,11 @@ def _find_page_faults(pages: Mapping[str, str], root: str) -> Iterator[Fault]:
     for path, text in pages.items():
         at = f"{root}/{PAGES}/{path}".lstrip("/")
         if path.count("/") > 1:
-            yield BAD_MATERIAL(at=at, reason="this page stands in a folder of a folder", remedy="Move it up")
+            yield BAD_PROJECT_FILE(at=at, reason="this page stands in a folder of a folder", remedy="Move it up")
         elif read_title(text) is None:
-            yield BAD_MATERIAL(at=at, reason="this page has no title", remedy="Begin it with a line such as '# Title'")
+            yield BAD_PROJECT_FILE(
+                at=at, reason="this page has no title", remedy="Begin it with a line such as '# Title'"
+            )
 
 
 def read_title(page: str) -> str | None:

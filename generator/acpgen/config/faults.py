@@ -13,9 +13,9 @@ NO_CONFIGURATION = FaultKind(
 )
 NOT_TOML = FaultKind("not-toml", "this is not TOML: {reason}.", "Correct it here.")
 UNKNOWN_KEY = FaultKind("unknown-key", "the key {key} is not known.", "{hint}")
-BAD_MATERIAL = FaultKind(
-    "bad-material",
+BAD_PROJECT_FILE = FaultKind(
+    "bad-project-file",
     "{reason}.",
     "{remedy}.",
-    "A page, a release or a table beside the schemas is not as the docs need it; the error says what is wrong and what to do.",
+    "A page, a release, a table or a baseline of the project is malformed; the error says what is wrong and what to do.",
 )

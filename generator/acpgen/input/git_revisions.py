@@ -244,12 +244,12 @@ def _find_former_path(commit: Commit, path: str) -> str | None:
     for old, new in renames:
         if new == path:
             return old
-    homes = Counter(
+    counts = Counter(
         old.removesuffix(f"/{new.removeprefix(f'{path}/')}")
         for old, new in renames
         if new.startswith(f"{path}/") and old.endswith(f"/{new.removeprefix(f'{path}/')}")
     )
-    return max(homes, key=lambda home: (homes[home], home)) if homes else None
+    return max(counts, key=lambda folder: (counts[folder], folder)) if counts else None
 
 
 class Contents:

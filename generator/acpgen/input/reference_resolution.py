@@ -63,7 +63,7 @@ class ReferenceResolver:
         self._uses: list[tuple[SchemaPlace, str, str]] = []
         self._entries: list[SchemaPlace] = []
         self._divided = set[str]()
-        self._known_ways: dict[str, Sequence[tuple[set[SchemaPlace], SchemaPlace | None]]] = {}
+        self._paths_by_anchor: dict[str, Sequence[tuple[set[SchemaPlace], SchemaPlace | None]]] = {}
         self._graph: tuple[int, Mapping[SchemaPlace, frozenset[SchemaPlace]]] = (-1, {})
 
     def admit(self, path: str, value: Schema, known_as: str = "", *, is_entry: bool = True) -> None:
@@ -184,23 +184,23 @@ class ReferenceResolver:
         return tuple(sorted(outermost, key=lambda target: target.at)) or first
 
     def _list_paths(self, name: str) -> Sequence[tuple[set[SchemaPlace], SchemaPlace | None]]:
-        """For each way from an entry: the places on it, and the outermost one with the dynamic anchor.
+        """For each path from an entry: the places on it, and the outermost one with the dynamic anchor.
 
         The latter is `None` as long as none was reached; then the anchor that the reference itself names counts.
         """
         edges, holders = self._list_edges(), self._holders[name]
-        if name not in self._known_ways:
+        if name not in self._paths_by_anchor:
             routes: list[tuple[set[SchemaPlace], SchemaPlace | None]] = []
             outermost: set[SchemaPlace] = set()
             for entry in self._find_beginnings(edges):
                 plain, first = _walk_until(entry, edges, holders)
                 routes.append((plain, None))
                 outermost |= first
-            self._known_ways[name] = [
+            self._paths_by_anchor[name] = [
                 *routes,
                 *((_walk_until(each, edges, {})[0], holders[each]) for each in outermost),
             ]
-        return self._known_ways[name]
+        return self._paths_by_anchor[name]
 
     def _find_beginnings(self, edges: Mapping[SchemaPlace, frozenset[SchemaPlace]]) -> Iterator[SchemaPlace]:
         """Yield where evaluation can begin: the documents, and the schemas in them that no other one leads to."""
@@ -225,7 +225,7 @@ class ReferenceResolver:
                     outer = self.find_resource(SchemaPlace(place.path, place.parts[:-1])).place
                     if not set(DEFINITIONS).intersection(place.parts[len(outer.parts) :]):
                         edges[outer].add(place)
-            self._known_ways.clear()
+            self._paths_by_anchor.clear()
             self._graph = size, {place: frozenset(targets) for place, targets in edges.items()}
         return self._graph[1]
 

@@ -6,6 +6,7 @@ public id, its docstring its documentation.
 
 from __future__ import annotations
 
+import os
 import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -123,7 +124,7 @@ def lint_paths(
 
 
 def _lint_path(path: Path, projects: Collection[Path], references: References) -> Iterator[Finding]:
-    absolute = path.resolve()
+    absolute = Path(os.path.realpath(path))
     schema = next((folder for folder in projects if absolute.is_relative_to(folder.resolve())), None)
     if schema is not None and absolute == schema.resolve():
         for protocol in find_protocols(select_schemas(read(path, references=references))):

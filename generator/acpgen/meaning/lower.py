@@ -159,14 +159,14 @@ class _Lowering:
 
     def _lower_variant(self, index: int, branch: Node, tag: Any, tagged: Tagged) -> ir.Variant:
         self._note_exclusion(branch, tagged, index)
-        owned = self._find_record(branch)
+        record = self._find_record(branch)
         return ir.Variant(
             tag=tag,
-            type=owned.owner if owned.kinds == OBJECTS else f"{owned.owner}Object",
-            body=find_body(owned),
-            capability=branch.says.get("x-capability", owned.says.get("x-capability")),
-            unstable=branch.says.get("x-unstable", owned.says.get("x-unstable")) is True,
-            doc=str(branch.says.get("description", owned.says.get("description", ""))),
+            type=record.owner if record.kinds == OBJECTS else f"{record.owner}Object",
+            body=find_body(record),
+            capability=branch.says.get("x-capability", record.says.get("x-capability")),
+            unstable=branch.says.get("x-unstable", record.says.get("x-unstable")) is True,
+            doc=str(branch.says.get("description", record.says.get("description", ""))),
             was=tuple(branch.says.get("x-was", ())),
             at=branch.place,
         )

@@ -155,7 +155,7 @@ def judge_lines(
     reader = next(iter(protocols.values()))
     strict: Strict | None = reader
     is_named = False
-    sides = reader.contract.peers
+    sides = validators.find_peers(reader)
     open_ = _Open()
     for line in lines:
         value, violations = reader.read(line.content) if line.is_whole else (None, ())
@@ -323,7 +323,9 @@ class _Message:
             )
             if not method:
                 return _AMBIGUOUS if askers else _ORPHAN
-        return strict.contract.describe_unjudged(method, is_request=kind != "notification") if method else ""
+        if not method:
+            return ""
+        return embedded.versions.describe_unjudged(strict.contract, method, is_request=kind != "notification")
 
 
 def judge_conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[LineVerdict]:

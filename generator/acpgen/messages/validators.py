@@ -78,9 +78,10 @@ def read_versions(
     for name in names or ACP:
         validators.append(read_strict(find(name, references), methods or _find_profile(name), find_user_cache()))
         _require_two_peers(validators[-1], name)
-        first, other = validators[0].contract, validators[-1].contract
-        if first.peers != other.peers:
-            reason = f"{first.name} is spoken by {' and '.join(first.peers)}, {name} by {' and '.join(other.peers)}"
+        first, other = map(find_peers, (validators[0], validators[-1]))
+        if first != other:
+            known = validators[0].contract.name
+            reason = f"{known} is spoken by {' and '.join(first)}, {name} by {' and '.join(other)}"
             remedy = "Name versions of one protocol"
             subject = "the verdict on a stream of messages"
             raise Faults([UNSUPPORTED(at="--protocol", subject=subject, reason=reason, remedy=remedy)])
@@ -89,6 +90,11 @@ def read_versions(
             raise Faults([SAME_VERSION(at="--protocol", first=by_version[version], second=name)])
         by_version[version] = name
     return validators
+
+
+def find_peers(strict: Strict) -> tuple[str, str]:
+    """The two sides of a connection, the one that opens it first."""
+    return embedded.versions.find_peers(strict.contract)
 
 
 def _find_profile(name: str) -> Profile | None:

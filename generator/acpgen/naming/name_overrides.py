@@ -49,7 +49,7 @@ class NameOverrides:
         self.names = names
         self.written = {_normalize(key): key for key in names}
         self.used: set[str] = set()
-        self.asked: set[str] = set()
+        self.requested: set[str] = set()
 
     def __bool__(self) -> bool:
         return bool(self.names)
@@ -58,7 +58,7 @@ class NameOverrides:
         """The name in the entry for one of these keys of a place. `is_exact`: `definitions` and `$defs` are distinct places."""
         chosen_name: str | None = None
         for key in keys:
-            self.asked.add(key)
+            self.requested.add(key)
             entry = key if key in self.names else self._find_alike(key, is_exact)
             if entry is not None:
                 self.used.add(entry)
@@ -72,7 +72,7 @@ class NameOverrides:
 
     def hint(self, key: str) -> str:
         """A suggestion of the place most similar to that of an entry; empty if none is."""
-        close = get_close_matches(key, sorted(self.asked), n=1)
+        close = get_close_matches(key, sorted(self.requested), n=1)
         return f"Did you mean {show(close[0])}?" if close else ""
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import SystemRandom
 from typing import Any, Final
 
-from acpgen.config.faults import BAD_MATERIAL
+from acpgen.config.faults import BAD_PROJECT_FILE
 from acpgen.errors import Faults, suggest_name
 from acpgen.input.faults import UNKNOWN_NAME
 from acpgen.input.load import display_path, read_bytes
@@ -112,5 +112,5 @@ def read_baseline(path: Path) -> Mapping[str, Any]:
     rows = value.get("findings") if is_object(value) else None
     if not is_array(rows) or not all(is_object(row) and isinstance(row.get("fingerprint"), str) for row in rows):
         reason = "this is no baseline: an object with 'findings', each with a 'fingerprint'"
-        raise Faults([BAD_MATERIAL(at=display_path(path), reason=reason, remedy="Write one with --write-baseline")])
+        raise Faults([BAD_PROJECT_FILE(at=display_path(path), reason=reason, remedy="Write one with --write-baseline")])
     return value  # type: ignore[no-any-return]

@@ -1,6 +1,6 @@
 """Generate documents about several versions or protocols and their history: docs that link to their counterparts, changelogs, guides.
 
-In: versions, each an IR and a bundle, and the material of a project. Out: pages. This is the only stage that calls targets and the
+In: versions, each an IR and a bundle, and the docs inputs of a project. Out: pages. This is the only stage that calls targets and the
 compatibility check. `site` builds the pages that it generates.
 """
 
@@ -53,7 +53,7 @@ _BETWEEN: Final = "Between versions"
 
 def make_pages(
     every: Sequence[Version],
-    material: DocsInputs = NONE,
+    docs_inputs: DocsInputs = NONE,
     *,
     for_site: bool = False,
     python: reference.Library = reference.NOTHING,
@@ -76,11 +76,11 @@ def make_pages(
         call = partial(make, *inputs, **options)
         return memory.compute_once(kind, (*inputs, *options.values()), call, may_lag=may_lag)
 
-    table = compute_once("table", _read_table, json.dumps(material.requirements), material.root, may_lag=False)
+    table = compute_once("table", _read_table, json.dumps(docs_inputs.requirements), docs_inputs.root, may_lag=False)
     versions = [version for version in every if for_site or find_extended(version, every) is None]
     where = find_page_paths(versions, for_site=for_site)
     names = tuple((version.name, version.family) for version in versions)
-    past = memory.compute_once("past", (names, material.releases), lambda: read_histories(versions, material))
+    past = memory.compute_once("past", (names, docs_inputs.releases), lambda: read_histories(versions, docs_inputs))
     of_name = {version.name: version for version in versions}
     changelogs = {
         name: of_name[name].locate(changelog.PAGE) if name in of_name else f"{name}/{changelog.PAGE}" for name in past
@@ -88,11 +88,11 @@ def make_pages(
     pages: list[Page] = []
     faults: list[Fault] = []
     for version in versions:
-        name, releases = version.name, material.releases.get(version.name)
+        name, releases = version.name, docs_inputs.releases.get(version.name)
         others = [other for other in versions if other.family == version.family and other is not version]
         others += filter(None, [find_extended(version, versions)])
         origins = compute_once(
-            f"origins {name}", divergences.find_origins, version, past.get(name), releases, material.root
+            f"origins {name}", divergences.find_origins, version, past.get(name), releases, docs_inputs.root
         )
         try:
             with version.bundle.limit_steps():
@@ -118,7 +118,7 @@ def make_pages(
     if faults:
         raise Faults(faults)
     for name, path in changelogs.items():
-        subject = (name, past[name], material.releases[name].about, path, of_name.get(name), where.get(name))
+        subject = (name, past[name], docs_inputs.releases[name].about, path, of_name.get(name), where.get(name))
         text = compute_once(f"changelog {name}", changelog.write_page, *subject, has_own=for_site)
         place, about = (_BETWEEN, f"{name}: changelog"), f"Changelog of {name}"
         pages.append(Page(path, text, (name, "Changelog")) if name in of_name else Page(path, text, place, about))
@@ -161,12 +161,12 @@ def make_pages(
         }
         for version in versions
     ]
-    own_pages = project_pages.read_project_pages(material, paths)
+    own_pages = project_pages.read_project_pages(docs_inputs, paths)
     if for_site:
         own_pages = [
             compute_once(f"used {page.path}", reference.add_links, python, page, may_lag=False) for page in own_pages
         ]
-    return project_pages.add_home_page(material, [*own_pages, *pages], home)
+    return project_pages.add_home_page(docs_inputs, [*own_pages, *pages], home)
 
 
 def _read_table(requirements_text: str, root: str) -> Table | None:

@@ -14,7 +14,7 @@ from acpgen.adopt.canonical import read_canonical
 from acpgen.adopt.differences import Difference, find_differences
 from acpgen.adopt.facts import LENIENCY, UNIONS, Parts, extract_facts
 from acpgen.config.docs_inputs import INDEX, RELEASES, Releases
-from acpgen.config.faults import BAD_MATERIAL
+from acpgen.config.faults import BAD_PROJECT_FILE
 from acpgen.errors import Faults
 from acpgen.input.load import Document, Documents
 from acpgen.input.walk import Schema, is_array, is_object, list_references, map_subschemas
@@ -56,7 +56,7 @@ def find_origins(version: Version, history: History | None, releases: Releases |
         at = f"{root}/{RELEASES}/{version.protocol.name}/{INDEX}".lstrip("/")
         raise Faults(
             [
-                BAD_MATERIAL(
+                BAD_PROJECT_FILE(
                     at=f"{at}{write_pointer('differences', str(row), 'at', str(index))}",
                     reason=f"nothing differs from {origins.upstream} at {place}",
                     remedy="Remove it, or name a definition, Definition.member or a keyword that does",
@@ -82,7 +82,7 @@ class _Comparison:
         self.theirs = read_canonical(self.newest.documents).definitions
         self.named_here = self.ours.keys() - self.theirs.keys()
         places = {name: find_own_name(at) for name, at in version.bundle.origins.items()}
-        self.chosen_names = {own: name for name, own in places.items() if own in self.ours}
+        self.names_here = {own: name for name, own in places.items() if own in self.ours}
         """The names in the protocol of the definitions of the files."""
 
     def make_origins(self) -> Origins:
@@ -99,9 +99,9 @@ class _Comparison:
                     whole[origin] = None
                 else:
                     inside.append((member[1], Divergence(way)))
-                    key = (self.chosen_names.get(name, name), *member)
+                    key = (self.names_here.get(name, name), *member)
                     members[key] = tuple(dict.fromkeys((*members.get(key, ()), origin)))
-            types[self.chosen_names.get(name, name)] = (*whole, *merge_divergences(inside))
+            types[self.names_here.get(name, name)] = (*whole, *merge_divergences(inside))
         methods = dict(self._list_methods())
         added = {
             part
@@ -110,12 +110,12 @@ class _Comparison:
             if each.name in methods
         }
         for name in self.named_here:
-            chosen_name = self.chosen_names.get(name, name)
-            if name in borrowed or chosen_name in added:
-                present = [find_released_type(self.version, chosen_name, past) is not None for past in self.history]
-                types[chosen_name] = (self._describe_missing(present, (name,)),)
+            name_here = self.names_here.get(name, name)
+            if name in borrowed or name_here in added:
+                present = [find_released_type(self.version, name_here, past) is not None for past in self.history]
+                types[name_here] = (self._describe_missing(present, (name,)),)
             elif any(name in list_references(schema) for schema in self.ours.values()):
-                types[chosen_name] = ()  # it only names what upstream writes out
+                types[name_here] = ()  # it only names what upstream writes out
         return Origins(self.newest.title, types, members, dict(self._list_parts()), methods, self.typescript)
 
     def _list_differences(self, name: str) -> Iterator[tuple[Way, tuple[Kind, str] | None, Sequence[str]]]:
@@ -170,7 +170,7 @@ class _Comparison:
         for name, at in self.version.bundle.origins.items():
             keys = at.partition("#")[2].split("/")
             if name not in self.ours and len(keys) > 3 and keys[1] == "$defs" and keys[2] in self.ours:
-                yield name, self.chosen_names.get(keys[2], keys[2])
+                yield name, self.names_here.get(keys[2], keys[2])
 
 
 def _simplify(schema: Any) -> Any:

@@ -29,10 +29,10 @@ def arrange_navigation(pages: Iterable[Page], sections: Sections = ()) -> list[E
     The path of the first page of a group stands for the whole group, except pages that sections list separately. Raises `Faults` for
     unknown paths.
     """
-    placed_pages = [page for page in pages if page.place]
+    navigation_pages = [page for page in pages if page.place]
     section_paths = {path for _, paths in sections for path in paths}
-    if missing := sorted(section_paths - {page.path for page in placed_pages}):
-        at, page_paths = "pyproject.toml: tool.acpgen.site.sections", [page.path for page in placed_pages]
+    if missing := sorted(section_paths - {page.path for page in navigation_pages}):
+        at, page_paths = "pyproject.toml: tool.acpgen.site.sections", [page.path for page in navigation_pages]
         raise Faults(
             [UNKNOWN_NAME(at, kind="page", name=path, hint=suggest_name(path, page_paths)) for path in missing]
         )
@@ -54,7 +54,7 @@ def arrange_navigation(pages: Iterable[Page], sections: Sections = ()) -> list[E
             elif inside := [*list_remaining(below)]:
                 yield heading, inside
 
-    rest = [*list_remaining(_nest([(page.place, page.path) for page in placed_pages]))]
+    rest = [*list_remaining(_nest([(page.place, page.path) for page in navigation_pages]))]
     home = [entry for entry in rest if entry[1] == INDEX]
     arranged: list[Entry] = [(name, [section_entries[path] for path in paths]) for name, paths in sections]
     return [*home, *arranged, *(entry for entry in rest if entry not in home)]

@@ -9,7 +9,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from acpgen.config.docs_inputs import PAGES, DocsInputs, read_title
-from acpgen.config.faults import BAD_MATERIAL
+from acpgen.config.faults import BAD_PROJECT_FILE
 from acpgen.diagnostics.markup import Markdown
 from acpgen.errors import Fault, Faults
 from acpgen.publish.pages import INDEX, Page
@@ -22,22 +22,22 @@ _LINK: Final = re.compile(r"\]\(\s*<?([^)\s>]+)")
 _FOREIGN: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 
 
-def read_project_pages(material: DocsInputs, generated_paths: Collection[str]) -> list[Page]:
+def read_project_pages(docs_inputs: DocsInputs, generated_paths: Collection[str]) -> list[Page]:
     """Read the pages of the project, except the home page.
 
     The pages of a folder are grouped under its name: its index page first, the others in the order in which the index links to them.
     Pages in no folder come last. Raises `Faults` for pages whose path is among the `generated_paths`.
     """
-    pages = [_make_page(material, path) for path in material.pages if path != INDEX]
+    pages = [_make_page(docs_inputs, path) for path in docs_inputs.pages if path != INDEX]
     faults = [
-        BAD_MATERIAL(at=page.source, reason="a page of this name is made from the schemas", remedy="Rename it")
+        BAD_PROJECT_FILE(at=page.source, reason="a page of this name is made from the schemas", remedy="Rename it")
         for page in pages
         if page.path in generated_paths
     ]
     if faults:
         raise Faults(faults)
     folders = list(dict.fromkeys(posixpath.dirname(page.path) for page in pages))
-    linked_pages = {folder: _find_linked_pages(material, f"{folder}/{INDEX}") for folder in folders}
+    linked_pages = {folder: _find_linked_pages(docs_inputs, f"{folder}/{INDEX}") for folder in folders}
 
     def order(page: Page) -> tuple[bool, int, int]:
         folder = posixpath.dirname(page.path)
@@ -51,48 +51,48 @@ def read_project_pages(material: DocsInputs, generated_paths: Collection[str]) -
     return sorted(pages, key=order)
 
 
-def _make_page(material: DocsInputs, path: str) -> Page:
-    text = material.pages[path]
+def _make_page(docs_inputs: DocsInputs, path: str) -> Page:
+    text = docs_inputs.pages[path]
     folder, _, name = path.rpartition("/")
     heading = read_title(text) or path
     above = (f"{folder[:1].upper()}{folder[1:]}",) if folder else ()
     place = (*above, "Overview" if folder and name == INDEX else heading)
-    return Page(path, f"{text.strip()}\n", place, about=heading, source=_find_source(material, path))
+    return Page(path, f"{text.strip()}\n", place, about=heading, source=_find_source(docs_inputs, path))
 
 
-def add_home_page(material: DocsInputs, pages: Sequence[Page], versions: Sequence[Mapping[str, Any]]) -> list[Page]:
+def add_home_page(docs_inputs: DocsInputs, pages: Sequence[Page], versions: Sequence[Mapping[str, Any]]) -> list[Page]:
     """Add the home page before these pages and the list for machines after them.
 
     Raises `Faults` for links in pages of the project that lead to no page.
     """
-    text = material.pages.get(INDEX)
+    text = docs_inputs.pages.get(INDEX)
     head = Markdown(text.strip()) if text is not None else None
     above = [(page.about, page.path) for page in pages if page.about]
-    linked_paths = _find_linked_pages(material, INDEX)
+    linked_paths = _find_linked_pages(docs_inputs, INDEX)
     more = [(label, path) for label, path in above if path not in linked_paths]
     home = lay_out("home", path=INDEX, head=head, versions=versions, pages=more)
     machine_index = lay_out("llms.txt", path=MACHINES, versions=versions, pages=above)
-    source = _find_source(material, INDEX) if text is not None else ""
+    source = _find_source(docs_inputs, INDEX) if text is not None else ""
     every = [Page(INDEX, home, ("Home",), source=source), *pages, Page(MACHINES, machine_index)]
     paths = {page.path for page in every}
-    faults = [fault for path in material.pages for fault in _find_dangling_links(material, path, paths)]
+    faults = [fault for path in docs_inputs.pages for fault in _find_dangling_links(docs_inputs, path, paths)]
     if faults:
         raise Faults(faults)
     return every
 
 
-def _find_linked_pages(material: DocsInputs, path: str) -> list[str]:
+def _find_linked_pages(docs_inputs: DocsInputs, path: str) -> list[str]:
     """The path of a page followed by the paths that it links to, in the order of the links."""
-    return [path, *(_resolve_link(path, link) for link in _find_links(material.pages.get(path, "")))]
+    return [path, *(_resolve_link(path, link) for link in _find_links(docs_inputs.pages.get(path, "")))]
 
 
-def _find_dangling_links(material: DocsInputs, path: str, paths: Collection[str]) -> Iterator[Fault]:
-    for link in _find_links(material.pages[path]):
+def _find_dangling_links(docs_inputs: DocsInputs, path: str, paths: Collection[str]) -> Iterator[Fault]:
+    for link in _find_links(docs_inputs.pages[path]):
         page = link.partition("#")[0]
         if page and not _FOREIGN.match(link) and _resolve_link(path, link) not in paths:
             reason = f"the link to {link} leads to no page of the docs"
-            yield BAD_MATERIAL(
-                at=_find_source(material, path),
+            yield BAD_PROJECT_FILE(
+                at=_find_source(docs_inputs, path),
                 reason=reason,
                 remedy="Name a page by its path there, such as acp/v1/index.md",
             )
@@ -107,5 +107,5 @@ def _resolve_link(path: str, link: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(link.partition("#")[0])))
 
 
-def _find_source(material: DocsInputs, path: str) -> str:
-    return f"{material.root}/{PAGES}/{path}".lstrip("/")
+def _find_source(docs_inputs: DocsInputs, path: str) -> str:
+    return f"{docs_inputs.root}/{PAGES}/{path}".lstrip("/")

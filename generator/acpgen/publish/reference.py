@@ -17,7 +17,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Final, NamedTuple
 
-from acpgen.config.faults import BAD_MATERIAL
+from acpgen.config.faults import BAD_PROJECT_FILE
 from acpgen.diagnostics.markup import Markdown, make_identifier, write_code, write_code_block, write_prose
 from acpgen.errors import Fault, Faults
 from acpgen.input.load import decode, display_path, read_bytes
@@ -247,7 +247,7 @@ def parse_modules(sources: Sequence[PythonSource]) -> Library:
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             line = f":{error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
             remedy = "Correct it, or name another folder in [tool.acpgen.site]"
-            faults.append(BAD_MATERIAL(at=f"{source.at}{line}", reason="this is not Python", remedy=remedy))
+            faults.append(BAD_PROJECT_FILE(at=f"{source.at}{line}", reason="this is not Python", remedy=remedy))
     if faults:
         raise Faults(faults)
     return Library(modules)

@@ -23,7 +23,7 @@ from acpgen.adopt import layout
 from acpgen.compat.findings import SEVERITIES, Reach, Severity
 from acpgen.compat.rules import VERSION
 from acpgen.config.docs_inputs import RELEASES, VERDICTS, DocsInputs, Files, Release, Releases, parse_docs_inputs
-from acpgen.config.faults import BAD_MATERIAL
+from acpgen.config.faults import BAD_PROJECT_FILE
 from acpgen.errors import Fault, Faults
 from acpgen.files import Change, Tree, is_behind_link
 from acpgen.input.faults import LINK_REFUSED
@@ -156,12 +156,12 @@ def _find_type(at: str) -> str:
 # --- completing ------------------------------------------------------------------------------------------------------
 
 
-def read_histories(versions: Sequence[Version], material: DocsInputs) -> Mapping[str, History]:
+def read_histories(versions: Sequence[Version], docs_inputs: DocsInputs) -> Mapping[str, History]:
     """Read the history of each protocol that has releases, and of each family of versions that has. Raises `Faults`."""
     histories: dict[str, History] = {}
     faults: list[Fault] = []
     for name in dict.fromkeys(name for version in versions for name in (version.protocol.name, version.family)):
-        releases = material.releases.get(name)
+        releases = docs_inputs.releases.get(name)
         if releases is None or not releases.releases:
             continue
         try:
@@ -205,7 +205,7 @@ def evaluate(releases: Releases, recomputed: int | None = None) -> tuple[Release
 
 
 def complete(files: Files, seed: bytes = b"") -> Files:
-    """Add missing verdicts to the material. With a seed, also recompute one existing verdict, chosen by the seed. Raises `Faults`."""
+    """Add missing verdicts to the docs inputs. With a seed, also recompute one existing verdict, chosen by the seed. Raises `Faults`."""
     releases = parse_docs_inputs(files).releases
     recomputed: tuple[str, int] | None = None
     if seed:
@@ -219,10 +219,10 @@ def complete(files: Files, seed: bytes = b"") -> Files:
     return replace(files, files=tuple(sorted(texts.items())))
 
 
-def plan_updates(schema: Path, materials: Iterable[tuple[Files, Files]]) -> tuple[tuple[Tree, Change], ...]:
-    """Plan the writing of the files that differ between material before and after. Raises `Faults`."""
+def plan_updates(schema: Path, pairs: Iterable[tuple[Files, Files]]) -> tuple[tuple[Tree, Change], ...]:
+    """Plan the writing of the files that differ between docs inputs before and after. Raises `Faults`."""
     texts: dict[str, str] = {}
-    for before, after in materials:
+    for before, after in pairs:
         old_files = dict(before.files)
         texts |= {path: content.decode() for path, content in after.files if old_files.get(path) != content}
     planned: list[tuple[Tree, Change]] = []
@@ -232,7 +232,7 @@ def plan_updates(schema: Path, materials: Iterable[tuple[Files, Files]]) -> tupl
             raise Faults([LINK_REFUSED(at=display_path(file.parent))])
         if file.exists() and not file.is_file():
             reason, remedy = "this is not a file", "Remove it and run acpgen generate"
-            raise Faults([BAD_MATERIAL(at=display_path(file), reason=reason, remedy=remedy)])
+            raise Faults([BAD_PROJECT_FILE(at=display_path(file), reason=reason, remedy=remedy)])
         change = Change(file.parent, written=(file.name,), unchanged=(), removed=(), strays=())
         planned.append((Tree(file.parent, {file.name: text}, shared=True), change))
     return tuple(planned)
@@ -267,7 +267,9 @@ def _read(releases: Releases) -> Mapping[tuple[str | None, str], ReleaseVerdict]
     except msgspec.ValidationError as error:
         reason, _, path = str(error).partition(" - at `$")
         keys = takewhile(lambda key: key != "[...]", re.findall(r"\[\.{3}\]|\w+", path))
-        raise Faults([BAD_MATERIAL(at=f"{at}#{write_plain_pointer(*keys)}", reason=reason, remedy=_REMEDY)]) from None
+        raise Faults(
+            [BAD_PROJECT_FILE(at=f"{at}#{write_plain_pointer(*keys)}", reason=reason, remedy=_REMEDY)]
+        ) from None
     verdicts: dict[tuple[str | None, str], ReleaseVerdict] = {}
     names: dict[str, dict[str, Any]] = {name: {} for name in _NAMES}
     before: str | None = None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from acpgen.config.docs_inputs import find_form_faults
-from acpgen.config.faults import BAD_MATERIAL
+from acpgen.config.faults import BAD_PROJECT_FILE
 from acpgen.diagnostics.markup import Markdown
 from acpgen.errors import Faults, show
 from acpgen.input.form import Form
@@ -141,7 +141,7 @@ def parse_table(value: ir.JSON, at: str) -> Table:
             (f"/rules/{index}{below}", why, remedy) for below, why, remedy in _check_rule(row, rule, documents_by_id)
         ]
     if wrong:
-        raise Faults([BAD_MATERIAL(at=f"{at}#{where}", reason=why, remedy=remedy) for where, why, remedy in wrong])
+        raise Faults([BAD_PROJECT_FILE(at=f"{at}#{where}", reason=why, remedy=remedy) for where, why, remedy in wrong])
     return table
 
 

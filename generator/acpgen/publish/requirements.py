@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from acpgen.config.faults import BAD_MATERIAL
+from acpgen.config.faults import BAD_PROJECT_FILE
 from acpgen.diagnostics.markup import Markdown, make_identifier, write_code, write_prose
 from acpgen.errors import Fault, Faults, show, suggest_name
 from acpgen.input.faults import UNKNOWN_NAME
@@ -149,7 +149,7 @@ def _find_contradictions(table: Table, versions: Sequence[Version], rules: Mappi
             for where in place.at:
                 reason = _find_contradiction(place, where, schemas)
                 if reason is not None:
-                    yield BAD_MATERIAL(
+                    yield BAD_PROJECT_FILE(
                         at=f"{at}/schema/{number}", reason=reason, remedy="Correct the place or the schema"
                     )
         for name in (entry.partition(":")[0] for entry in rule.monitor if rules):

@@ -40,7 +40,7 @@ class Standard:
     def get_validators(self) -> list[Strict]:
         """The validators, built once per process. Raises `Faults`, also for a sender that the protocol does not have."""
         versions = _read_versions(self.protocols, self.methods, self.references)
-        sides = versions[0].contract.peers
+        sides = validators.find_peers(versions[0])
         if self.sender is not None and self.sender not in sides:
             raise Faults(
                 [UNKNOWN_NAME(at="--sender", kind="side", name=self.sender, hint=f"It is {' or '.join(sides)}.")]

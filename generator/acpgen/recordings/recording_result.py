@@ -11,7 +11,7 @@ from jiter import from_json
 
 from acpgen.errors import Faults, make_visible
 from acpgen.input.walk import is_object
-from acpgen.messages import validate
+from acpgen.messages import validate, validators
 from acpgen.messages.recording import Line, write_gap
 from acpgen.recordings import stores
 from acpgen.recordings.criteria import Standard
@@ -34,7 +34,7 @@ def judge(recording: Recording | str, standard: Standard = ACP) -> Verdict:
     """
     if isinstance(recording, str):
         recording = Recording((File(recording),))
-    reading = _Reading(recording, standard.get_validators()[0].contract.peers)
+    reading = _Reading(recording, validators.find_peers(standard.get_validators()[0]))
     verdicts = standard.judge_lines(reading.read_lines())
     tally = _Gathered(reading)
     failure = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import os
@@ -9,6 +10,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
@@ -103,7 +105,8 @@ def find(names: Iterable[str]) -> FoundRecordings:
             faults.append(NOT_FOUND(at=name))
             continue
         except Exception as error:  # noqa: BLE001 - each store has errors of its own
-            faults.append(UNREADABLE(at=name, reason=describe_reason(error)))
+            at = getattr(error, "filename", None)
+            faults.append(UNREADABLE(at=_shorten(name, at) if at else name, reason=describe_reason(error)))
             continue
         selection = [file for file in entries if not is_listing or _find_ending(file.name) is not None]
         others += len(entries) - len(selection)
@@ -123,7 +126,7 @@ def open_recording(name: str) -> io.BufferedReader:
     """
     system, path = _open_system(name)
     if not _URL.match(name) and not Path(path).is_file():
-        raise OSError("this is not a regular file")
+        raise OSError(errno.EINVAL, "this is not a regular file")
     stored = cast("BinaryIO", system.open(path, "rb"))
     if name.endswith(".gz"):
         return io.BufferedReader(_Decompressed(name, stored, gzip.GzipFile(fileobj=stored, mode="rb")), _BUFFER)
@@ -282,4 +285,6 @@ def _open_system(name: str) -> tuple[Any, str]:
 
     if _URL.match(name):
         return cast("tuple[Any, str]", url_to_fs(name))
-    return LocalFileSystem(), os.path.abspath(name)
+    system: Any = LocalFileSystem(skip_instance_cache=True)
+    system.walk = partial(system.walk, on_error="raise")  # else a folder that cannot be listed has no files
+    return system, os.path.abspath(name)

@@ -6,19 +6,17 @@ from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import get_args
 
 from acpgen.compat import waivers
-from acpgen.compat.command import list_unknown_words
 from acpgen.compat.compare import compare_sides
-from acpgen.compat.findings import BUDGET, FailOn, Report
+from acpgen.compat.findings import BUDGET, Report
 from acpgen.compat.history.revision_sources import HistoryOptions, Revisions, from_git, from_paths, from_releases
 from acpgen.compat.history.timeline import Timeline, make_timeline
 from acpgen.compat.policy import apply, find_position, of_project, require_roles
 from acpgen.compat.project_releases import list_versions
 from acpgen.config import find_config, find_profile
 from acpgen.diagnostics.outputs import require_apart
-from acpgen.errors import Faults
+from acpgen.errors import Fault, Faults
 from acpgen.input.faults import BAD_SETTING, NOT_FOUND
 from acpgen.input.git_revisions import is_revision
 
@@ -49,14 +47,7 @@ def compare_history(options: HistoryOptions) -> Timeline:
 
 
 def _require_words(options: HistoryOptions) -> None:
-    faults = list_unknown_words(("--fail-on", "level", options.fail_on, get_args(FailOn)))
-    if options.limit < 1:
-        faults.append(
-            BAD_SETTING(at="--limit", key="the number of revisions", expected="1 or more", hint="Leave it out for 50.")
-        )
-    if options.path is None and not options.given:
-        expected, hint = "a protocol, files, or a path in git", "See: acpgen history --help"
-        faults.append(BAD_SETTING(at="history", key="what is asked for", expected=expected, hint=hint))
+    faults: list[Fault] = []
     if options.path is not None and len(options.given) > 1:
         expected, hint = "one branch, tag, commit or range A..B", "Leave this one out, or write a range A..B."
         faults.append(BAD_SETTING(at=options.given[1], key="what stands before '--'", expected=expected, hint=hint))

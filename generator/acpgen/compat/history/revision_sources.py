@@ -33,7 +33,6 @@ class HistoryOptions:
     given: tuple[str, ...]
     path: str | None = None
     destinations: tuple[Destination, ...] = (Destination("text", None),)
-    fail_on: str = "risky"
     since: str | None = None
     limit: int = MOST
     waivers: Path | None = None

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from acpgen import embedded, resources
 from acpgen.config import Config, SiteSettings, docs_inputs
-from acpgen.errors import Fault, Faults
+from acpgen.errors import Fault, Faults, count_noun
 from acpgen.files import Change, Files, Tree, require_folder, write
 from acpgen.files.cache import NO_CACHE, Cache, Code, find_remarks, hash_all_code, keep_remarks, make_key
 from acpgen.files.faults import UNWRITABLE
@@ -52,7 +52,7 @@ class Inputs:
     """The files that a site is made from, as read."""
 
     sources: Mapping[str, Source]
-    material: docs_inputs.Files
+    docs: docs_inputs.Files
     python: tuple[reference.PythonSource, ...]
 
 
@@ -90,18 +90,16 @@ def build(
 def read_inputs(config: Config) -> Inputs:
     """Read the input files of a project's site. Raises `Faults`."""
     sources = _read_sources(config)
-    material = docs_inputs.read(config.schema_folder, list(sources))
-    return Inputs(sources, material, reference.read_sources(config.root, config.site.python))
+    docs = docs_inputs.read(config.schema_folder, list(sources))
+    return Inputs(sources, docs, reference.read_sources(config.root, config.site.python))
 
 
 def make_docs(config: Config, inputs: Inputs, memory: Memory = FORGETFUL, cache: Cache = NO_CACHE) -> Docs:
     """Make the docs of a project, with results of an earlier run from a `cache`. Raises `Faults`."""
     versions = _understand_versions(config, inputs.sources, memory, cache)
     library = memory.compute_once("library", (inputs.python,), partial(reference.parse_modules, inputs.python))
-    material = memory.compute_once(
-        "material", (inputs.material,), partial(docs_inputs.parse_docs_inputs, inputs.material)
-    )
-    pages = make_pages(versions, material, for_site=True, python=library, memory=memory, cache=cache)
+    docs = memory.compute_once("docs inputs", (inputs.docs,), partial(docs_inputs.parse_docs_inputs, inputs.docs))
+    pages = make_pages(versions, docs, for_site=True, python=library, memory=memory, cache=cache)
     return Docs(
         map_texts(pages),
         arrange_navigation(pages, config.site.sections.items()),
@@ -163,7 +161,7 @@ def _hash_inputs(config: Config, inputs: Inputs, code: Code) -> str:
         for name, source in inputs.sources.items()
         for uri, path, content in source.references
     ]
-    files += [(f"material/{path}", content) for path, content in inputs.material.files]
+    files += [(f"docs/{path}", content) for path, content in inputs.docs.files]
     files += [(f"python/{each.name} {each.at}", each.text.encode()) for each in inputs.python]
     options = {"config": repr(replace(config, root=Path())), "zensical": generator.require_generator()}
     return make_key("site", code.digest, repr(options), *(each for file in files for each in file))
@@ -247,16 +245,12 @@ def serve(
                 try:
                     count = show(in_hurry=True)
                     while memory.is_behind:
-                        say(_describe_count(count, "; the rest follows"))
+                        say(f"Made again: {count_noun(count, 'file')}; the rest follows.")
                         count = show(in_hurry=False)
                 except Faults as faults:
                     complain(faults)
                 else:
-                    say(_describe_count(count))
-
-
-def _describe_count(count: int, more: str = "") -> str:
-    return f"Made again: {count} {'file' if count == 1 else 'files'}{more}."
+                    say(f"Made again: {count_noun(count, 'file')}.")
 
 
 @contextlib.contextmanager

@@ -56,9 +56,10 @@ def serve_folder(folder: Path, port: int = 0, find_text: TextSource | None = Non
     handler = partial(_Handler, directory=str(folder), find_text=find_text)
     try:
         server = ThreadingHTTPServer(("127.0.0.1", port), handler)
-    except OSError as error:
+    except (OSError, OverflowError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "a port is from 0 to 65535"
         fault = SITE_NOT_BUILT(
-            at=f"port {port}", reason=f"it cannot be used ({error.strerror})", remedy="Give another: --port N"
+            at=f"port {port}", reason=f"it cannot be used ({reason})", remedy="Give another: --port N"
         )
         raise Faults([fault]) from None
     with server:

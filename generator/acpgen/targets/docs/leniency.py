@@ -22,7 +22,7 @@ STRICT: Final = (
 TAG: Final = "a tag that is not a string is read as if the field were omitted"
 
 
-def is_told(protocol: ir.Protocol) -> bool:
+def has_leniency(protocol: ir.Protocol) -> bool:
     """Whether any field of the protocol is lenient."""
     records = (each for each in protocol.definitions.values() if isinstance(each, ir.Record))
     return any(any(_list_clauses(record, field, protocol)) for record in records for field in record.fields)

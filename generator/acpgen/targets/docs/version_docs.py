@@ -19,7 +19,7 @@ from acpgen.naming.identifiers import class_names
 from acpgen.targets.docs.codes import ErrorCode, group_methods_by_code, list_error_codes
 from acpgen.targets.docs.conversations import Conversation, ConversationMessage, find_conversations
 from acpgen.targets.docs.examples import Examples
-from acpgen.targets.docs.leniency import is_told
+from acpgen.targets.docs.leniency import has_leniency
 from acpgen.targets.docs.page_notes import Availability, Origins, RequirementNote
 from acpgen.targets.docs.page_paths import CAPABILITIES, ERRORS, INDEX, MESSAGES, METHODS, TYPES, Linker, PagePaths
 from acpgen.targets.docs.scenarios import Scenario
@@ -369,7 +369,7 @@ def describe_messages(protocol: ir.Protocol) -> dict[str, Any]:
         "request_id": protocol.definitions.get("RequestId"),
         "cancel": next((m.name for m in protocol.methods if m.name == "$/cancel_request"), None),
         "meta": find_metadata(protocol),
-        "is_lenient": is_told(protocol),
+        "is_lenient": has_leniency(protocol),
         "never_batched": [m.name for m in protocol.methods if m.batch == "never"],
     }
 

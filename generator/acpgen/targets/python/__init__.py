@@ -62,7 +62,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         )
         files.update(_write_package_files(protocol, names, modules))
     if settings.distribution is not None:
-        files.update(write_distribution(protocol, settings, top, modules.runtime, options))
+        files.update(write_distribution(protocol, settings, top, options))
     files = format_files(with_relative_imports(files), options.line_length, options.python)
     return files | (
         {f"{copied.replace('.', '/')}/{path}": text for path, text in _read_runtime()} if is_embedded else {}
@@ -121,7 +121,6 @@ def _write_methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules:
         runtime=modules.runtime,
         sides=", ".join(write_literal(side) for side in sides),
         returns=f"{message} | list[{message}]" if protocol.batch else message,
-        encodes=f"{message} | list[{message}] | {any_}" if protocol.batch else f"{message} | {any_}",
         has_models=not modules.is_file and (bool(protocol.methods) or error is not None),
         groups=_make_groups(protocol, here, others),
         methods=make_method_rows(protocol, here, any_),
@@ -183,9 +182,9 @@ def _write_package(protocol: ir.Protocol, names: Names) -> str:
         "package",
         title=name_protocol(protocol),
         about=_write_docstring(protocol, describe_renamings(public_names)),
-        types=sorted(names.classes.values()),
+        has_types=bool(names.classes),
         public={name: name if other == name else f"{name} as {other}" for name, other in public_names.items()},
-        exports=sort_exports([*names.classes.values(), *public_names.values()]),
+        exports=sort_exports(public_names.values()),
     )
 
 

@@ -23,10 +23,8 @@ OF_RUNTIME: Final = ("jiter>=0.19,<1", "jsonschema-rs>=0.60.3,<0.61")
 """The requirements of an embedded runtime: the tested versions."""
 
 
-def write_distribution(
-    protocol: ir.Protocol, settings: Settings, top: str, runtime: str, options: PythonOptions
-) -> dict[str, str]:
-    """The files of a distribution, without those of its packages. `top` is the top-level package, `runtime` the package of the runtime."""
+def write_distribution(protocol: ir.Protocol, settings: Settings, top: str, options: PythonOptions) -> dict[str, str]:
+    """The files of a distribution, without those of its packages. `top` is the top-level package."""
     about = f"Typed Python bindings of the protocol {protocol.name.split('/')[0]}, generated from JSON Schema"
     files = {
         "pyproject.toml": render_template(
@@ -44,7 +42,7 @@ def write_distribution(
             has_peers=options.layout == "package",
         ),
         "README.md": render_template(
-            "README.md", distribution=settings.distribution, about=about, top=top, options=options, runtime=runtime
+            "README.md", distribution=settings.distribution, about=about, top=top, options=options
         ),
     }
     if options.layout == "file":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,9 +12,11 @@ from acpgen import ir
 from acpgen.files.cache import Cache, find_or_make
 from acpgen.input.numbers import dumps
 from acpgen.input.step_budget import spend
+from acpgen.meaning.definition_order import list_references
 from acpgen.resources import locate_templates
 from acpgen.targets.python.aliases import make_alias_views
 from acpgen.targets.python.defaults import Defaults
+from acpgen.targets.python.exports import sort_exports
 from acpgen.targets.python.literals import write_docstring, write_literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.notes import describe_field
@@ -82,7 +84,14 @@ def render_models(
         type_checking=names.name_import("TYPE_CHECKING"),
         type_alias=names.name_import("TypeAlias"),
     )
-    return "\n\n".join([head, *classes, others])
+    exports = "" if modules.is_file or not names.classes else _write_exports(names)
+    return "\n\n".join([head, exports, *classes, others])
+
+
+def _write_exports(names: Names) -> str:
+    """The list of the types, which the package exports with all of them."""
+    lines = "".join(f"    {write_literal(name)},\n" for name in sort_exports(names.classes.values()))
+    return f"__all__ = [\n{lines}]"
 
 
 def _write_imports(hints: Hints, modules: Modules) -> str:
@@ -139,7 +148,7 @@ def _emit(layout: dict[str, Any], values: Mapping[str, dict[str, Any]]) -> str:
         custom_template_dir=_EMITTER,
         settings_path=_EMITTER,
         extra_template_data=defaultdict(dict, values),
-        custom_class_name_generator=_return_unchanged,
+        custom_class_name_generator=str,
         allow_remote_refs=False,
         strict_refs=True,
         strict_nullable=True,
@@ -161,10 +170,6 @@ def _name_records(records: list[ir.Record], names: Names) -> Mapping[str, str]:
     """A neutral name for each record. The emitter sorts by name, so they are in the order of the class names."""
     classes = sorted(records, key=lambda record: names.classes[record.name])
     return {record.name: f"R{index:0{len(str(len(records)))}}" for index, record in enumerate(classes)}
-
-
-def _return_unchanged(name: str) -> str:
-    return name
 
 
 def _make_schema(records: list[ir.Record], keys: Mapping[str, str]) -> dict[str, Any]:
@@ -248,9 +253,7 @@ class _Views:
                 pass
             case ir.Anything() if record.name in self._keeping:
                 if record.base is not None:
-                    keywords.append(
-                        "drop=False" if unknown == "ignore" else f"extra={write_literal(self._hints.use_import('Any'))}"
-                    )
+                    keywords.append("drop=False" if unknown == "ignore" else f"extra={self._hints.use_import('Any')}")
             case ir.Anything():
                 keywords.append("drop=True" if unknown == "ignore" else "extra=None")
             case ir.Nothing():
@@ -258,7 +261,10 @@ class _Views:
             case value_type:
                 values = self._hints.of(value_type)
                 is_judged = is_judged or values.is_judged
-                keywords.append(f"extra={write_literal(values.source)}")
+                is_text = values.source == "None" or any(
+                    list_references(value_type)
+                )  # which None and later classes need
+                keywords.append(f"extra={write_literal(values.source) if is_text else values.source}")
         if self._is_unknown(record):  # its constructor is that of `Unknown`, which takes the tag as text
             keywords.append("init=False")
         return [*keywords, *(["judged=True"] if is_judged else [])]
@@ -303,19 +309,28 @@ class _Views:
         return view | {"hint": f"{hint.source}{unset}", "default": source, "is_judged": hint.is_judged}
 
     def _with_parameters(self, source: str, type_: ir.Type, value: ir.JSON) -> str:
-        """The factory of a list or dictionary, with the types of its items where mypy does not infer them: of empty ones, and in unions."""
-        while isinstance(type_, ir.Ref) and isinstance(alias := self._protocol.definitions[type_.name], ir.Alias):
-            type_ = alias.type
-        members = type_.types if isinstance(type_, ir.AnyOf) else (type_,)
-        several = [one for one in members if isinstance(one, ir.Array if isinstance(value, list) else ir.Map)]
+        """The factory of a list or dictionary, with the types of its items where checkers infer none: of empty ones, and in unions."""
+        members = list(self._list_members(type_))
+        is_free = ir.Anything() in members
+        kind, opening = (ir.Array, "list[") if isinstance(value, list) else (ir.Map, "dict[str, ")
+        inside = [one.items if isinstance(one, ir.Array) else one.values for one in members if isinstance(one, kind)]
+        inside = [ir.Anything()] if is_free else inside
         entries = "" if source in ("list", "dict") else source.removeprefix("lambda: ")
-        if len(several) != 1 or (entries and (len(members) == 1 or entries[0] not in "[{")):
+        if len(inside) != 1 or (entries and ((len(members) == 1 and not is_free) or entries[0] not in "[{")):
             return source
-        name, inner = (
-            ("list[", several[0].items) if isinstance(several[0], ir.Array) else ("dict[str, ", several[0].values)
-        )
-        is_plain = entries and isinstance(inner, ir.String | ir.Boolean)
-        return source if is_plain else f"lambda: {name}{self._hints.of(inner).source}]({entries})"
+        is_plain = entries and isinstance(inside[0], ir.String | ir.Boolean)
+        return source if is_plain else f"lambda: {opening}{self._hints.of(inside[0]).source}]({entries})"
+
+    def _list_members(self, type_: ir.Type) -> Iterator[ir.Type]:
+        """Yield the members of a union, those of aliases and of unions inside included; any other type is its only member."""
+        alias = self._protocol.definitions[type_.name] if isinstance(type_, ir.Ref) else None
+        if isinstance(alias, ir.Alias):
+            yield from self._list_members(alias.type)
+        elif isinstance(type_, ir.AnyOf):
+            for one in type_.types:
+                yield from self._list_members(one)
+        else:
+            yield type_
 
 
 def _write_tuple(values: Collection[ir.JSON]) -> str:

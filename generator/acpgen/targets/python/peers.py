@@ -26,8 +26,8 @@ _SERVING: Final = (
 """The attributes of a side's class other than the calls to the other side."""
 
 _MODULE: Final = (
-    *("annotations", "capacity", "command", "cwd", "env", "framing", "join", "kind"),
-    *("limit", "link", "methods", "models", "options", "peers", "self", "stderr", "transport", "wire"),
+    *("annotations", "capacity", "command", "handler", "join", "link"),
+    *("methods", "models", "options", "peers", "self", "transport", "wire"),
 )
 """Names in functions of the module that a side's attribute must not have."""
 

@@ -139,9 +139,9 @@ class Checkers:
         for keyword in ("anyOf", "oneOf"):
             if keyword in schema:
                 yield self._write_union(schema[keyword], keyword, meaning, fallback)
-        for test, *ways in self._list_conditions(schema):
-            if ways != [True, True]:
-                yield _write_call("when", test, *map(self.of, ways))
+        for test, *branches in self._list_conditions(schema):
+            if branches != [True, True]:
+                yield _write_call("when", test, *map(self.of, branches))
         if schema.get("dependentRequired"):
             yield _write_call("dependents", dumps([*map(list, schema["dependentRequired"].items())]))
 
@@ -218,8 +218,8 @@ class Checkers:
         first = [] if any(name.isdigit() for name in (*properties, *required)) else required
         names = dict.fromkeys((*first, *properties))
         fields = {name: self._write_field(properties.get(name, True), is_required=name in required) for name in names}
-        ways = Counter(how for name, (_, how) in fields.items() if name not in first)
-        usual = max(ways, key=lambda how: ways[how], default=0)
+        counts = Counter(how for name, (_, how) in fields.items() if name not in first)
+        usual = max(counts, key=lambda how: counts[how], default=0)
         rows: list[str] = []
         for name, (checker, how) in fields.items():
             key = '["__proto__"]' if name == "__proto__" else make_javascript_key(name)
@@ -311,23 +311,23 @@ class Checkers:
         if simple:
             return simple
         checkers = [self.of(one) if index in real else "nil" for index, one in enumerate(branches)]
-        ways = ["isExclusive: true"] if keyword == "oneOf" else []
+        options = ["isExclusive: true"] if keyword == "oneOf" else []
         types = [
             sorted(self._unions.list_types(branches[index]) if index in real else ()) for index in range(len(branches))
         ]
         type_names = dumps([one[0] if len(one) == 1 else one for one in types])
-        ways += [f"types: {type_names}"] if any(one != ["object"] for one in types) else []
+        options += [f"types: {type_names}"] if any(one != ["object"] for one in types) else []
         tag = self._unions.find_discriminator(branches, real)
         if tag is not None:
-            ways += self._list_tags(tag, branches)
+            options += self._list_tags(tag, branches)
         elif keys := self._unions.find_keys(branches, real):
             rows = ", ".join(f"{index}: {dumps(key)}" for index, key in keys.items())
-            ways.append(f"byKey: {_write_call('keyed', f'{{ {rows} }}')}")
-        arguments = [f"[{', '.join(checkers)}]", f"{{ {', '.join(ways)} }}" if ways else "{}"]
+            options.append(f"byKey: {_write_call('keyed', f'{{ {rows} }}')}")
+        arguments = [f"[{', '.join(checkers)}]", f"{{ {', '.join(options)} }}" if options else "{}"]
         if not isinstance(meaning, ir.TaggedUnion) or meaning.fallback is None:
             return _write_call("union", *_drop_defaults(*arguments))
         whole = self._resolve(fallback["$ref"]) if is_object(fallback) and "$ref" in fallback else fallback
-        if whole is not None and meaning.default_tag is None and "isLoose: true" not in ways:
+        if whole is not None and meaning.default_tag is None and "isLoose: true" not in options:
             whole = {key: one for key, one in whole.items() if key != "not"}  # a known tag leads elsewhere
         known_tags = dumps([] if meaning.default_tag is None else [meaning.default_tag])
         return _write_call(

@@ -23,7 +23,7 @@ from acpgen.meaning.samples import Path
 from acpgen.pointers import write_pointer, write_reference
 from acpgen.targets.vectors.rows import Refusal
 
-_WAYS: Final = 50
+_PATHS: Final = 50
 """The number of evaluation paths that the validator walks in one step of the budget."""
 
 _ERROR: Final = 4
@@ -36,7 +36,7 @@ class Judge:
     def __init__(self, bundle: Bundle, protocol: ir.Protocol) -> None:
         require_few_paths(bundle.definitions, bundle.origins)
         self.root: Final = bundle.schema
-        self._ways: Final = count_paths(bundle.definitions)
+        self._path_counts: Final = count_paths(bundle.definitions)
         self._tags: Final[Mapping[Path, str]] = {
             ("$defs", name, keyword): definition.tag
             for name, definition in protocol.definitions.items()
@@ -71,7 +71,7 @@ class Judge:
 
     def _count(self, name: str) -> None:
         """Spend the budget for validating a value."""
-        spend(1 + self._ways.get(name, 1) // _WAYS)
+        spend(1 + self._path_counts.get(name, 1) // _PATHS)
 
     def find_only_refusal(self, name: str, value: Any) -> Refusal | None:
         """The only violation in a value; `None` if it is valid, has several or a vague one, or is not read as written."""

@@ -11,6 +11,27 @@ from jsonrpc_bindings import Meta as _Meta
 from jsonrpc_bindings import Record
 from msgspec import UNSET, UnsetType, field
 
+__all__ = [
+    "ClientCapabilities",
+    "Error",
+    "ErrorCode",
+    "Implementation",
+    "InitializeRequest",
+    "InitializeResult",
+    "InitializedNotification",
+    "ListRootsRequest",
+    "ListRootsResult",
+    "Meta",
+    "ProgressToken",
+    "RequestId",
+    "RequestMeta",
+    "Root",
+    "RootUri",
+    "RootsCapability",
+    "RootsListChangedNotification",
+    "ServerCapabilities",
+]
+
 
 class ClientCapabilities(Record):
     """What a client offers. Only `roots` is read here; further members, of the protocol or of the client's own making,
@@ -131,9 +152,7 @@ class ListRootsResult(Record):
 class RequestMeta(Record):
     """The `_meta` of a request, which may also ask for progress reports."""
 
-    progress_token: ProgressToken | UnsetType = field(
-        name="progressToken", default=UNSET
-    )
+    progress_token: ProgressToken | UnsetType = field(name="progressToken", default=UNSET)
     """Asks the receiver to report progress, and is repeated in each report. The receiver is free to send none. Omitted
     when no reports are wanted.
     """

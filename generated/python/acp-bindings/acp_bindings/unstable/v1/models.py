@@ -11,6 +11,292 @@ from jsonrpc_bindings import Meta as _Meta
 from jsonrpc_bindings import Number, Record, Shapes, Tagged, Unknown, UnknownTag
 from msgspec import UNSET, UnsetType, field
 
+__all__ = [
+    "AbsolutePath",
+    "AgentAuthCapabilities",
+    "AgentCapabilities",
+    "AgentMessageChunk",
+    "AgentThoughtChunk",
+    "Annotations",
+    "ArchiveSessionRequest",
+    "ArchiveSessionResponse",
+    "AudioContent",
+    "AuthAccount",
+    "AuthCapabilities",
+    "AuthEnvVar",
+    "AuthMethod",
+    "AuthMethodAgent",
+    "AuthMethodEnvVar",
+    "AuthMethodId",
+    "AuthMethodTerminal",
+    "AuthState",
+    "AuthStatusCapabilities",
+    "AuthStatusRequest",
+    "AuthStatusResponse",
+    "AuthStatusUpdateNotification",
+    "AuthenticateRequest",
+    "AuthenticateResponse",
+    "AvailableCommand",
+    "AvailableCommandInput",
+    "AvailableCommandsUpdate",
+    "BlobResourceContents",
+    "BooleanConfigOptionCapabilities",
+    "BooleanPropertySchema",
+    "BooleanSetSessionConfigOptionRequest",
+    "CancelNotification",
+    "CancelRequestNotification",
+    "CancelledPermissionOutcome",
+    "CancelledStopReason",
+    "ClientCapabilities",
+    "ClientSessionCapabilities",
+    "CloseSessionRequest",
+    "CloseSessionResponse",
+    "CompactionCapabilities",
+    "CompactionId",
+    "CompactionStatus",
+    "CompactionSummaryChunk",
+    "CompactionUpdate",
+    "CompleteElicitationNotification",
+    "ConfigOptionUpdate",
+    "Content",
+    "ContentBlock",
+    "ContentChunk",
+    "Cost",
+    "CreateElicitationRequest",
+    "CreateElicitationResponse",
+    "CreateTerminalRequest",
+    "CreateTerminalResponse",
+    "CurrentModeUpdate",
+    "DeleteSessionRequest",
+    "DeleteSessionResponse",
+    "Diff",
+    "DisableProviderRequest",
+    "DisableProviderResponse",
+    "ElicitationAcceptAction",
+    "ElicitationCancelAction",
+    "ElicitationCapabilities",
+    "ElicitationContentValue",
+    "ElicitationDeclineAction",
+    "ElicitationFormCapabilities",
+    "ElicitationFormMode",
+    "ElicitationId",
+    "ElicitationPropertySchema",
+    "ElicitationRequestScope",
+    "ElicitationSchema",
+    "ElicitationSchemaType",
+    "ElicitationSessionScope",
+    "ElicitationUrlCapabilities",
+    "ElicitationUrlMode",
+    "EmbeddedResource",
+    "EmbeddedResourceResource",
+    "EndTurnStopReason",
+    "EnumOption",
+    "EnvVariable",
+    "Error",
+    "ErrorCode",
+    "ErrorMessageMcpResponse",
+    "ErrorStopReason",
+    "ExtNotification",
+    "ExtRequest",
+    "ExtResponse",
+    "FileSystemCapabilities",
+    "ForkSessionRequest",
+    "ForkSessionResponse",
+    "HttpHeader",
+    "IdleStateUpdate",
+    "ImageContent",
+    "Implementation",
+    "InitializeProxyRequest",
+    "InitializeProxyResponse",
+    "InitializeRequest",
+    "InitializeResponse",
+    "IntegerPropertySchema",
+    "KillTerminalRequest",
+    "KillTerminalResponse",
+    "ListProvidersRequest",
+    "ListProvidersResponse",
+    "ListSessionsRequest",
+    "ListSessionsResponse",
+    "LlmProtocol",
+    "LoadSessionRequest",
+    "LoadSessionResponse",
+    "LogoutCapabilities",
+    "LogoutRequest",
+    "LogoutResponse",
+    "MaxTokensStopReason",
+    "MaxTurnRequestsStopReason",
+    "McpCapabilities",
+    "McpError",
+    "McpRequestId",
+    "McpServer",
+    "McpServerAcp",
+    "McpServerAcpId",
+    "McpServerHttp",
+    "McpServerSse",
+    "McpServerStdio",
+    "MessageId",
+    "MessageMcpNotification",
+    "MessageMcpRequest",
+    "MessageMcpResponse",
+    "Meta",
+    "MultiSelectItems",
+    "MultiSelectPropertySchema",
+    "NewSessionRequest",
+    "NewSessionResponse",
+    "NoneIdleStateUpdate",
+    "Notice",
+    "NoticeCapabilities",
+    "NoticeSeverity",
+    "NumberPropertySchema",
+    "PermissionOption",
+    "PermissionOptionId",
+    "PermissionOptionKind",
+    "Plan",
+    "PlanCapabilities",
+    "PlanEntry",
+    "PlanEntryPriority",
+    "PlanEntryStatus",
+    "PlanFile",
+    "PlanId",
+    "PlanItems",
+    "PlanMarkdown",
+    "PlanRemoved",
+    "PlanUpdate",
+    "PlanUpdateContent",
+    "PromptCapabilities",
+    "PromptRequest",
+    "PromptResponse",
+    "ProtocolVersion",
+    "ProviderCurrentConfig",
+    "ProviderId",
+    "ProviderInfo",
+    "ProvidersCapabilities",
+    "ProxySuccessorNotification",
+    "ProxySuccessorRequest",
+    "ProxySuccessorResponse",
+    "ReadTextFileRequest",
+    "ReadTextFileResponse",
+    "RefusalStopReason",
+    "ReleaseTerminalRequest",
+    "ReleaseTerminalResponse",
+    "RequestElicitationFormMode",
+    "RequestElicitationUrlMode",
+    "RequestId",
+    "RequestPermissionOutcome",
+    "RequestPermissionRequest",
+    "RequestPermissionResponse",
+    "RequestUnknownCreateElicitationRequest",
+    "RequiresActionStateUpdate",
+    "ResourceLink",
+    "ResultMessageMcpResponse",
+    "ResumeSessionRequest",
+    "ResumeSessionResponse",
+    "Role",
+    "RunningStateUpdate",
+    "SelectedPermissionOutcome",
+    "SessionAdditionalDirectoriesCapabilities",
+    "SessionArchiveCapabilities",
+    "SessionArchiveFilter",
+    "SessionCancelCapabilities",
+    "SessionCapabilities",
+    "SessionCloseCapabilities",
+    "SessionConfigBoolean",
+    "SessionConfigGroupId",
+    "SessionConfigId",
+    "SessionConfigOption",
+    "SessionConfigOptionCategory",
+    "SessionConfigOptionsCapabilities",
+    "SessionConfigSelect",
+    "SessionConfigSelectGroup",
+    "SessionConfigSelectOption",
+    "SessionConfigSelectOptions",
+    "SessionConfigValueId",
+    "SessionDeleteCapabilities",
+    "SessionElicitationFormMode",
+    "SessionElicitationUrlMode",
+    "SessionForkCapabilities",
+    "SessionId",
+    "SessionInfo",
+    "SessionInfoUpdate",
+    "SessionListCapabilities",
+    "SessionMessage",
+    "SessionMessageChunk",
+    "SessionMode",
+    "SessionModeId",
+    "SessionModeState",
+    "SessionNotification",
+    "SessionResumeCapabilities",
+    "SessionStatus",
+    "SessionStatusCapabilities",
+    "SessionStatusRequest",
+    "SessionStatusResponse",
+    "SessionSystemPromptCapabilities",
+    "SessionSystemPromptModeCapabilities",
+    "SessionSystemPromptOverrideCapabilities",
+    "SessionTitleCapabilities",
+    "SessionToolCallUpdate",
+    "SessionUnknownCreateElicitationRequest",
+    "SessionUpdate",
+    "SetProviderRequest",
+    "SetProviderResponse",
+    "SetSessionConfigOptionRequest",
+    "SetSessionConfigOptionResponse",
+    "SetSessionModeRequest",
+    "SetSessionModeResponse",
+    "SetSessionTitleRequest",
+    "SetSessionTitleResponse",
+    "StateUpdate",
+    "StateUpdateFallback",
+    "StopReason",
+    "StringFormat",
+    "StringMultiSelectItems",
+    "StringPropertySchema",
+    "SubagentCapabilities",
+    "SubagentSessionCapabilities",
+    "SubagentUpdate",
+    "SystemPrompt",
+    "SystemPromptMode",
+    "Terminal",
+    "TerminalExitStatus",
+    "TerminalId",
+    "TerminalOutputRequest",
+    "TerminalOutputResponse",
+    "TextContent",
+    "TextResourceContents",
+    "TitledMultiSelectItems",
+    "ToolCall",
+    "ToolCallContent",
+    "ToolCallId",
+    "ToolCallLocation",
+    "ToolCallStatus",
+    "ToolCallUpdate",
+    "ToolKind",
+    "UnarchiveSessionRequest",
+    "UnarchiveSessionResponse",
+    "UnknownAuthMethod",
+    "UnknownContentBlock",
+    "UnknownCreateElicitationRequest",
+    "UnknownCreateElicitationResponse",
+    "UnknownElicitationPropertySchema",
+    "UnknownIdleStateUpdate",
+    "UnknownMcpServer",
+    "UnknownMultiSelectItems",
+    "UnknownSessionConfigOption",
+    "UnknownSessionUpdate",
+    "UnknownSetSessionConfigOptionRequest",
+    "UnknownStateUpdate",
+    "UnknownToolCallContent",
+    "UnstructuredCommandInput",
+    "Usage",
+    "UsageUpdate",
+    "UserMessageChunk",
+    "ValueIdSetSessionConfigOptionRequest",
+    "WaitForTerminalExitRequest",
+    "WaitForTerminalExitResponse",
+    "WriteTextFileRequest",
+    "WriteTextFileResponse",
+]
+
 
 class AgentAuthCapabilities(Record):
     """Optional methods for authentication that an agent supports."""
@@ -46,9 +332,7 @@ class AgentCapabilities(Record):
     Omitted means {"image": false, "audio": false, "embeddedContext": false}.
     """
 
-    mcp_capabilities: McpCapabilities = field(
-        name="mcpCapabilities", default_factory=lambda: McpCapabilities()
-    )
+    mcp_capabilities: McpCapabilities = field(name="mcpCapabilities", default_factory=lambda: McpCapabilities())
     """MCP transports that the agent speaks beside stdio.
 
     Omitted means {"http": false, "sse": false, "acp": false}.
@@ -351,14 +635,10 @@ class AvailableCommand(Record):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class AvailableCommandsUpdate(
-    Record, tag_field="sessionUpdate", tag="available_commands_update"
-):
+class AvailableCommandsUpdate(Record, tag_field="sessionUpdate", tag="available_commands_update"):
     """The commands that the user can run from now on."""
 
-    session_update: ClassVar[Literal["available_commands_update"]] = (
-        "available_commands_update"
-    )
+    session_update: ClassVar[Literal["available_commands_update"]] = "available_commands_update"
 
     available_commands: list[AvailableCommand] = field(name="availableCommands")
     """All commands; those that are not in it are no longer offered."""
@@ -528,9 +808,7 @@ class ClientSessionCapabilities(Record):
     that it does not, and the agent sends no such updates.
     """
 
-    config_options: SessionConfigOptionsCapabilities | None = field(
-        name="configOptions", default=None
-    )
+    config_options: SessionConfigOptionsCapabilities | None = field(name="configOptions", default=None)
     """Kinds of configuration options that the client can show beside plain selection lists. Null and omission both
     mean none.
     """
@@ -567,16 +845,12 @@ class CompactionCapabilities(Record):
     """Says that the client takes part in context compaction. It has no fields yet; `{}` is enough."""
 
 
-class CompactionSummaryChunk(
-    Record, tag_field="sessionUpdate", tag="compaction_summary_chunk"
-):
+class CompactionSummaryChunk(Record, tag_field="sessionUpdate", tag="compaction_summary_chunk"):
     """Appends a block to the summary of a compaction, in the order of arrival. An id that is new to the client creates
     a compaction in progress.
     """
 
-    session_update: ClassVar[Literal["compaction_summary_chunk"]] = (
-        "compaction_summary_chunk"
-    )
+    session_update: ClassVar[Literal["compaction_summary_chunk"]] = "compaction_summary_chunk"
 
     compaction_id: CompactionId = field(name="compactionId")
     """The compaction whose summary grows."""
@@ -673,17 +947,13 @@ class ContentChunk(Record):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class AgentMessageChunk(
-    ContentChunk, tag_field="sessionUpdate", tag="agent_message_chunk"
-):
+class AgentMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_message_chunk"):
     """A piece of the agent's answer."""
 
     session_update: ClassVar[Literal["agent_message_chunk"]] = "agent_message_chunk"
 
 
-class AgentThoughtChunk(
-    ContentChunk, tag_field="sessionUpdate", tag="agent_thought_chunk"
-):
+class AgentThoughtChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_thought_chunk"):
     """A piece of the model's reasoning, which clients may hide."""
 
     session_update: ClassVar[Literal["agent_thought_chunk"]] = "agent_thought_chunk"
@@ -722,9 +992,7 @@ class CreateTerminalRequest(Record):
     cwd: AbsolutePath | None = None
     """Folder to run in. Null and omission both leave the choice to the client."""
 
-    output_byte_limit: Annotated[int, _Meta(ge=0)] | None = field(
-        name="outputByteLimit", default=None
-    )
+    output_byte_limit: Annotated[int, _Meta(ge=0)] | None = field(name="outputByteLimit", default=None)
     """How many bytes of output to keep at most. Beyond it the client drops the oldest, whole characters only, so that
     it may keep a little less. Null and omission both mean that the client decides.
     """
@@ -1046,9 +1314,7 @@ class ForkSessionRequest(Record):
     cwd: AbsolutePath
     """Primary workspace root of the new session, and the only base for relative paths."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(
-        name="additionalDirectories", default=UNSET
-    )
+    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
     """The complete list of further workspace roots of the new session. Omission and `[]` both mean none; the agent
     does not take roots over from the source session. A malformed list of roots is refused with -32602.
 
@@ -1078,9 +1344,7 @@ class ForkSessionResponse(Record):
     modes: SessionModeState | None = None
     """The new session's modes and the current one. Null and omission both mean that the agent has no modes."""
 
-    config_options: list[SessionConfigOption] | None = field(
-        name="configOptions", default=None
-    )
+    config_options: list[SessionConfigOption] | None = field(name="configOptions", default=None)
     """The new session's settings with their current values, most important first. Null and omission both mean that the
     agent offers none.
     """
@@ -1171,18 +1435,14 @@ class InitializeResponse(Record):
     speak the version given here closes the connection.
     """
 
-    agent_capabilities: AgentCapabilities = field(
-        name="agentCapabilities", default_factory=lambda: AgentCapabilities()
-    )
+    agent_capabilities: AgentCapabilities = field(name="agentCapabilities", default_factory=lambda: AgentCapabilities())
     """What the agent can do. Omission means that it offers nothing beyond the baseline.
 
     Omitted means {"loadSession": false, "promptCapabilities": {"image": false, "audio": false, "embeddedContext":
     false}, "mcpCapabilities": {"http": false, "sse": false, "acp": false}, "sessionCapabilities": {}, "auth": {}}.
     """
 
-    auth_methods: list[AuthMethod] = field(
-        name="authMethods", default_factory=lambda: list[AuthMethod]()
-    )
+    auth_methods: list[AuthMethod] = field(name="authMethods", default_factory=lambda: list[AuthMethod]())
     """Ways to authenticate that the agent offers to this client. Omission and `[]` both mean none.
 
     Omitted means [].
@@ -1264,9 +1524,7 @@ class ListSessionsRequest(Record):
     cwd: AbsolutePath | None = None
     """Only sessions with exactly this primary root. Null and omission both mean any root."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(
-        name="additionalDirectories", default=UNSET
-    )
+    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
     """Only sessions whose additional roots equal this list, order included. `[]` selects those that have none;
     omission means no filter. A malformed list of roots is refused with -32602.
 
@@ -1312,9 +1570,7 @@ class LoadSessionRequest(Record):
     cwd: AbsolutePath
     """Primary workspace root, and the only base for relative paths."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(
-        name="additionalDirectories", default=UNSET
-    )
+    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
     """The complete list of further workspace roots from now on, whatever the session had before. Omission and `[]`
     both mean none: stored roots do not come back by themselves, so a client that wants to keep them sends them
     again. A malformed list of roots is refused with -32602.
@@ -1344,9 +1600,7 @@ class LoadSessionResponse(Record):
     modes: SessionModeState | None = None
     """The session's modes and the current one. Null and omission both mean that the agent has no modes."""
 
-    config_options: list[SessionConfigOption] | None = field(
-        name="configOptions", default=None
-    )
+    config_options: list[SessionConfigOption] | None = field(name="configOptions", default=None)
     """The session's settings with their current values, most important first. Null and omission both mean that the
     agent offers none.
     """
@@ -1393,9 +1647,7 @@ class MaxTokensStopReason(Record, tag_field="stopReason", tag="max_tokens"):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class MaxTurnRequestsStopReason(
-    Record, tag_field="stopReason", tag="max_turn_requests"
-):
+class MaxTurnRequestsStopReason(Record, tag_field="stopReason", tag="max_turn_requests"):
     """The limit of requests to the model was reached."""
 
     state: Literal["idle"] = "idle"
@@ -1595,9 +1847,7 @@ class NewSessionRequest(Record):
     cwd: AbsolutePath
     """Primary workspace root, and the only base for relative paths."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(
-        name="additionalDirectories", default=UNSET
-    )
+    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
     """Further workspace roots, in order after `cwd`. Omission and `[]` both mean none. The agent refuses the request
     when an entry is malformed, then with -32602, or cannot be granted; it never drops one.
 
@@ -1627,9 +1877,7 @@ class NewSessionResponse(Record):
     modes: SessionModeState | None = None
     """The session's modes and the current one. Null and omission both mean that the agent has no modes."""
 
-    config_options: list[SessionConfigOption] | None = field(
-        name="configOptions", default=None
-    )
+    config_options: list[SessionConfigOption] | None = field(name="configOptions", default=None)
     """The session's settings with their current values, most important first. Null and omission both mean that the
     agent offers none.
     """
@@ -2147,9 +2395,7 @@ class ResumeSessionRequest(Record):
     cwd: AbsolutePath
     """Primary workspace root, and the only base for relative paths."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(
-        name="additionalDirectories", default=UNSET
-    )
+    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
     """The complete list of further workspace roots from now on, whatever the session had before. Omission and `[]`
     both mean none: stored roots do not come back by themselves, so a client that wants to keep them sends them
     again. A malformed list of roots is refused with -32602.
@@ -2177,9 +2423,7 @@ class ResumeSessionResponse(Record):
     modes: SessionModeState | None = None
     """The session's modes and the current one. Null and omission both mean that the agent has no modes."""
 
-    config_options: list[SessionConfigOption] | None = field(
-        name="configOptions", default=None
-    )
+    config_options: list[SessionConfigOption] | None = field(name="configOptions", default=None)
     """The session's settings with their current values, most important first. Null and omission both mean that the
     agent offers none.
     """
@@ -2285,9 +2529,7 @@ class SessionCapabilities(Record):
     Unstable: may change in any version.
     """
 
-    system_prompt: SessionSystemPromptCapabilities | None = field(
-        name="systemPrompt", default=None
-    )
+    system_prompt: SessionSystemPromptCapabilities | None = field(name="systemPrompt", default=None)
     """`{}` says that the client may send a system prompt with a session. Null and omission both mean that it may not.
 
     Unstable: may change in any version.
@@ -2456,9 +2698,7 @@ class SessionInfo(Record):
     cwd: AbsolutePath
     """Primary workspace root of the session."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(
-        name="additionalDirectories", default=UNSET
-    )
+    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
     """Further workspace roots of the session, complete and in order; together with `cwd` they are its authoritative
     root set. An agent that advertised the capability sends the list for every session, `[]` included; others leave
     it out.
@@ -2523,33 +2763,25 @@ class SessionMessage(Record, tag_field="sessionUpdate", tag="session_message"):
     message_id: MessageId = field(name="messageId")
     """Identifies the message within this session."""
 
-    sender_session_id: SessionId | None | UnsetType = field(
-        name="senderSessionId", default=UNSET
-    )
+    sender_session_id: SessionId | None | UnsetType = field(name="senderSessionId", default=UNSET)
     """The session that sent it. Omission leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    recipient_session_id: SessionId | None | UnsetType = field(
-        name="recipientSessionId", default=UNSET
-    )
+    recipient_session_id: SessionId | None | UnsetType = field(name="recipientSessionId", default=UNSET)
     """The session that gets it. Omission leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    sender_message_id: MessageId | None | UnsetType = field(
-        name="senderMessageId", default=UNSET
-    )
+    sender_message_id: MessageId | None | UnsetType = field(name="senderMessageId", default=UNSET)
     """The id that the message has in the sender's session. Omission leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    recipient_message_id: MessageId | None | UnsetType = field(
-        name="recipientMessageId", default=UNSET
-    )
+    recipient_message_id: MessageId | None | UnsetType = field(name="recipientMessageId", default=UNSET)
     """The id that the message has in the recipient's session. Omission leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
@@ -2565,9 +2797,7 @@ class SessionMessage(Record, tag_field="sessionUpdate", tag="session_message"):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class SessionMessageChunk(
-    Record, tag_field="sessionUpdate", tag="session_message_chunk"
-):
+class SessionMessageChunk(Record, tag_field="sessionUpdate", tag="session_message_chunk"):
     """A piece of a message from one session to another. Who takes part is said by `session_message`, before or after."""
 
     session_update: ClassVar[Literal["session_message_chunk"]] = "session_message_chunk"
@@ -2780,10 +3010,7 @@ class SetSessionTitleResponse(Record):
 
 
 class StateUpdateFallback(
-    Unknown,
-    tag_field="state",
-    known=("running", "idle", "requires_action", "unknown"),
-    init=False,
+    Unknown, tag_field="state", known=("running", "idle", "requires_action", "unknown"), init=False
 ):
     """A state that is not defined here. A leading `_` marks an extension of some implementation, any other a later
     version of the protocol.
@@ -2818,14 +3045,10 @@ class StringPropertySchema(Record, tag_field="type", tag="string"):
     description: str | None = None
     """Explanation of the field. Null and omission both mean that there is none."""
 
-    min_length: Annotated[int, _Meta(ge=0)] | None = field(
-        name="minLength", default=None
-    )
+    min_length: Annotated[int, _Meta(ge=0)] | None = field(name="minLength", default=None)
     """Fewest characters allowed. Null and omission both mean no lower limit."""
 
-    max_length: Annotated[int, _Meta(ge=0)] | None = field(
-        name="maxLength", default=None
-    )
+    max_length: Annotated[int, _Meta(ge=0)] | None = field(name="maxLength", default=None)
     """The maximum number of characters. Null and omission both mean no upper limit."""
 
     pattern: str | None = None
@@ -2910,9 +3133,7 @@ class SubagentUpdate(Record, tag_field="sessionUpdate", tag="subagent_update"):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    additional_directories: list[str] | None | UnsetType = field(
-        name="additionalDirectories", default=UNSET
-    )
+    additional_directories: list[str] | None | UnsetType = field(name="additionalDirectories", default=UNSET)
     """Further workspace roots of the subagent, absolute paths, complete. Omission leaves it as it was, null clears it.
     Without it they are those of the session above.
 
@@ -3119,9 +3340,7 @@ class ToolCallUpdate(Record):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class SessionToolCallUpdate(
-    ToolCallUpdate, tag_field="sessionUpdate", tag="tool_call_update"
-):
+class SessionToolCallUpdate(ToolCallUpdate, tag_field="sessionUpdate", tag="tool_call_update"):
     """A tool call that is already known changes."""
 
     session_update: ClassVar[Literal["tool_call_update"]] = "tool_call_update"
@@ -3144,9 +3363,7 @@ class UnarchiveSessionResponse(Record):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class UnknownAuthMethod(
-    Unknown, tag_field="type", known=("terminal", "env_var", "agent"), init=False
-):
+class UnknownAuthMethod(Unknown, tag_field="type", known=("terminal", "env_var", "agent"), init=False):
     """A variant of AuthMethod that this version does not know, kept as it came."""
 
     type: UnknownTag
@@ -3163,10 +3380,7 @@ class UnknownAuthMethod(
 
 
 class UnknownContentBlock(
-    Unknown,
-    tag_field="type",
-    known=("text", "image", "audio", "resource_link", "resource"),
-    init=False,
+    Unknown, tag_field="type", known=("text", "image", "audio", "resource_link", "resource"), init=False
 ):
     """A variant of ContentBlock that this version does not know, kept as it came."""
 
@@ -3180,9 +3394,7 @@ class UnknownContentBlock(
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class UnknownCreateElicitationRequest(
-    Unknown, tag_field="mode", known=("form", "url"), init=False
-):
+class UnknownCreateElicitationRequest(Unknown, tag_field="mode", known=("form", "url"), init=False):
     """A mode of an implementation, if it begins with `_`, or of a later version. Clients keep it when they forward or
     store it and never show it as a mode that they know.
     """
@@ -3197,18 +3409,14 @@ class UnknownCreateElicitationRequest(
     """Any mode but those named above."""
 
 
-class RequestUnknownCreateElicitationRequest(
-    UnknownCreateElicitationRequest, init=False
-):
+class RequestUnknownCreateElicitationRequest(UnknownCreateElicitationRequest, init=False):
     """The question belongs to another request."""
 
     request_id: RequestId = field(name="requestId")
     """Id of the client's request that the agent is still handling."""
 
 
-class SessionUnknownCreateElicitationRequest(
-    UnknownCreateElicitationRequest, init=False
-):
+class SessionUnknownCreateElicitationRequest(UnknownCreateElicitationRequest, init=False):
     """The question belongs to a session."""
 
     session_id: SessionId = field(name="sessionId")
@@ -3218,9 +3426,7 @@ class SessionUnknownCreateElicitationRequest(
     """The tool call during which the question came up. Null and omission both mean that it concerns the session alone."""
 
 
-class UnknownCreateElicitationResponse(
-    Unknown, tag_field="action", known=("accept", "decline", "cancel"), init=False
-):
+class UnknownCreateElicitationResponse(Unknown, tag_field="action", known=("accept", "decline", "cancel"), init=False):
     """An action of an implementation, if it begins with `_`, or of a later version. Agents keep it when they forward
     or store it and never take it for consent.
     """
@@ -3233,10 +3439,7 @@ class UnknownCreateElicitationResponse(
 
 
 class UnknownElicitationPropertySchema(
-    Unknown,
-    tag_field="type",
-    known=("string", "number", "integer", "boolean", "array"),
-    init=False,
+    Unknown, tag_field="type", known=("string", "number", "integer", "boolean", "array"), init=False
 ):
     """A type of an implementation, if it begins with `_`, or of a later version. Clients keep it when they forward or
     store it and never show it as a control that they know.
@@ -3249,14 +3452,7 @@ class UnknownElicitationPropertySchema(
 class UnknownIdleStateUpdate(
     Unknown,
     tag_field="stopReason",
-    known=(
-        "end_turn",
-        "max_tokens",
-        "max_turn_requests",
-        "refusal",
-        "cancelled",
-        "error",
-    ),
+    known=("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"),
     init=False,
 ):
     """A reason that is not defined here. A leading `_` marks an extension of some implementation, any other a later
@@ -3277,9 +3473,7 @@ class UnknownIdleStateUpdate(
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class UnknownMcpServer(
-    Unknown, tag_field="type", known=("http", "sse", "acp", "stdio"), init=False
-):
+class UnknownMcpServer(Unknown, tag_field="type", known=("http", "sse", "acp", "stdio"), init=False):
     """A variant of McpServer that this version does not know, kept as it came."""
 
     type: UnknownTag
@@ -3310,9 +3504,7 @@ class UnknownMultiSelectItems(Unknown, tag_field="type", known=("string",), init
     """Any type but those named above."""
 
 
-class UnknownSessionConfigOption(
-    Unknown, tag_field="type", known=("select", "boolean"), init=False
-):
+class UnknownSessionConfigOption(Unknown, tag_field="type", known=("select", "boolean"), init=False):
     """A variant of SessionConfigOption that this version does not know, kept as it came."""
 
     type: UnknownTag
@@ -3368,9 +3560,7 @@ class UnknownSessionUpdate(
     """The unknown tag."""
 
 
-class UnknownSetSessionConfigOptionRequest(
-    Unknown, tag_field="type", known=("boolean", "value_id"), init=False
-):
+class UnknownSetSessionConfigOptionRequest(Unknown, tag_field="type", known=("boolean", "value_id"), init=False):
     """A variant of SetSessionConfigOptionRequest that this version does not know, kept as it came."""
 
     type: UnknownTag
@@ -3398,9 +3588,7 @@ class UnknownStateUpdate(Record, tag_field="state", tag="unknown"):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class UnknownToolCallContent(
-    Unknown, tag_field="type", known=("content", "diff", "terminal"), init=False
-):
+class UnknownToolCallContent(Unknown, tag_field="type", known=("content", "diff", "terminal"), init=False):
     """A variant of ToolCallContent that this version does not know, kept as it came."""
 
     type: UnknownTag
@@ -3432,19 +3620,13 @@ class Usage(Record):
     output_tokens: Annotated[int, _Meta(ge=0)] = field(name="outputTokens")
     """Tokens that the model wrote."""
 
-    thought_tokens: Annotated[int, _Meta(ge=0)] | None = field(
-        name="thoughtTokens", default=None
-    )
+    thought_tokens: Annotated[int, _Meta(ge=0)] | None = field(name="thoughtTokens", default=None)
     """Tokens of its reasoning. Null and omission both mean that it is not told."""
 
-    cached_read_tokens: Annotated[int, _Meta(ge=0)] | None = field(
-        name="cachedReadTokens", default=None
-    )
+    cached_read_tokens: Annotated[int, _Meta(ge=0)] | None = field(name="cachedReadTokens", default=None)
     """Tokens that were read from a cache. Null and omission both mean that it is not told."""
 
-    cached_write_tokens: Annotated[int, _Meta(ge=0)] | None = field(
-        name="cachedWriteTokens", default=None
-    )
+    cached_write_tokens: Annotated[int, _Meta(ge=0)] | None = field(name="cachedWriteTokens", default=None)
     """Tokens that were written to a cache. Null and omission both mean that it is not told."""
 
     meta: Meta = field(name="_meta", default=None)
@@ -3469,9 +3651,7 @@ class UsageUpdate(Record, tag_field="sessionUpdate", tag="usage_update"):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class UserMessageChunk(
-    ContentChunk, tag_field="sessionUpdate", tag="user_message_chunk"
-):
+class UserMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="user_message_chunk"):
     """A piece of a message of the user, as replayed while a session loads."""
 
     session_update: ClassVar[Literal["user_message_chunk"]] = "user_message_chunk"
@@ -3553,8 +3733,7 @@ class WriteTextFileResponse(Record):
 
 
 AuthMethod: TypeAlias = Annotated[
-    AuthMethodTerminal | AuthMethodEnvVar | UnknownAuthMethod | AuthMethodAgent,
-    Tagged("type"),
+    AuthMethodTerminal | AuthMethodEnvVar | UnknownAuthMethod | AuthMethodAgent, Tagged("type")
 ]
 """One way to authenticate, discriminated by `type`. Without `type`, or with `agent`, it is a method that the agent
 runs itself. A method of another type is kept and never taken for one of these.
@@ -3565,9 +3744,7 @@ Unknown values of `type` are kept as `UnknownAuthMethod`.
 AuthMethodId: TypeAlias = str
 """Name of an authentication method, unique among those of the agent."""
 
-AuthState: TypeAlias = (
-    Literal["authenticated", "unauthenticated", "not_required", "unknown"] | str
-)
+AuthState: TypeAlias = Literal["authenticated", "unauthenticated", "not_required", "unknown"] | str
 """Whether the user is signed in, as far as the agent knows.
 
 - `authenticated`: There are credentials. They need not be valid.
@@ -3586,9 +3763,7 @@ AvailableCommandInput: TypeAlias = UnstructuredCommandInput
 CompactionId: TypeAlias = str
 """Identifies a compaction within a session. The agent chooses it."""
 
-CompactionStatus: TypeAlias = (
-    Literal["in_progress", "completed", "failed", "cancelled"] | str
-)
+CompactionStatus: TypeAlias = Literal["in_progress", "completed", "failed", "cancelled"] | str
 """The progress of a compaction.
 
 - `in_progress`: In progress.
@@ -3600,9 +3775,7 @@ Other values are kept as they are.
 """
 
 SetSessionConfigOptionRequest: TypeAlias = Annotated[
-    BooleanSetSessionConfigOptionRequest
-    | UnknownSetSessionConfigOptionRequest
-    | ValueIdSetSessionConfigOptionRequest,
+    BooleanSetSessionConfigOptionRequest | UnknownSetSessionConfigOptionRequest | ValueIdSetSessionConfigOptionRequest,
     Tagged("type"),
 ]
 """Parameters of `session/set_config_option`: the client gives a setting of a session another value. The form of
@@ -3612,8 +3785,7 @@ Unknown values of `type` are kept as `UnknownSetSessionConfigOptionRequest`.
 """
 
 SessionConfigOption: TypeAlias = Annotated[
-    SessionConfigSelect | SessionConfigBoolean | UnknownSessionConfigOption,
-    Tagged("type"),
+    SessionConfigSelect | SessionConfigBoolean | UnknownSessionConfigOption, Tagged("type")
 ]
 """A setting of a session with its current value, discriminated by `type`. Clients leave out settings of a type that
 they do not know, and keep them when storing.
@@ -3635,9 +3807,7 @@ SessionConfigValueId: TypeAlias = str
 SessionConfigGroupId: TypeAlias = str
 """Identifies a group of values within a selection."""
 
-SessionConfigOptionCategory: TypeAlias = (
-    Literal["mode", "model", "model_config", "thought_level"] | str
-)
+SessionConfigOptionCategory: TypeAlias = Literal["mode", "model", "model_config", "thought_level"] | str
 """The category of a setting. It affects only the presentation, and correct behaviour does not depend on it. Names that
 begin with `_` are custom, all others are reserved for the protocol; unknown ones are ignored.
 
@@ -3650,13 +3820,7 @@ Other values are kept as they are.
 """
 
 ContentBlock: TypeAlias = Annotated[
-    TextContent
-    | ImageContent
-    | AudioContent
-    | ResourceLink
-    | EmbeddedResource
-    | UnknownContentBlock,
-    Tagged("type"),
+    TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource | UnknownContentBlock, Tagged("type")
 ]
 """One piece of content, discriminated by `type`. Prompts, streamed messages and tool output consist of such blocks.
 Unknown types are kept and shown in a neutral way.
@@ -3664,9 +3828,7 @@ Unknown types are kept and shown in a neutral way.
 Unknown values of `type` are kept as `UnknownContentBlock`.
 """
 
-EmbeddedResourceResource: TypeAlias = Annotated[
-    TextResourceContents | BlobResourceContents, Shapes()
-]
+EmbeddedResourceResource: TypeAlias = Annotated[TextResourceContents | BlobResourceContents, Shapes()]
 """Content of a resource, as text or as bytes. What has `text` is read as text, even if `blob` is there too."""
 
 Role: TypeAlias = Literal["assistant", "user"] | str
@@ -3678,14 +3840,10 @@ Role: TypeAlias = Literal["assistant", "user"] | str
 Other values are kept as they are.
 """
 
-ElicitationFormMode: TypeAlias = Annotated[
-    SessionElicitationFormMode | RequestElicitationFormMode, Shapes()
-]
+ElicitationFormMode: TypeAlias = Annotated[SessionElicitationFormMode | RequestElicitationFormMode, Shapes()]
 """What a form elicitation adds to the question: the form, and what it belongs to."""
 
-ElicitationUrlMode: TypeAlias = Annotated[
-    SessionElicitationUrlMode | RequestElicitationUrlMode, Shapes()
-]
+ElicitationUrlMode: TypeAlias = Annotated[SessionElicitationUrlMode | RequestElicitationUrlMode, Shapes()]
 """What a URL elicitation adds to the question: the page, and what it belongs to."""
 
 CreateElicitationRequest: TypeAlias = Annotated[
@@ -3702,10 +3860,7 @@ Unknown values of `mode` are kept as `UnknownCreateElicitationRequest`.
 """
 
 CreateElicitationResponse: TypeAlias = Annotated[
-    ElicitationAcceptAction
-    | ElicitationDeclineAction
-    | ElicitationCancelAction
-    | UnknownCreateElicitationResponse,
+    ElicitationAcceptAction | ElicitationDeclineAction | ElicitationCancelAction | UnknownCreateElicitationResponse,
     Tagged("action"),
 ]
 """Result of `elicitation/create`, discriminated by `action`. Only `accept` carries an answer.
@@ -3713,9 +3868,7 @@ CreateElicitationResponse: TypeAlias = Annotated[
 Unknown values of `action` are kept as `UnknownCreateElicitationResponse`.
 """
 
-ElicitationContentValue: TypeAlias = Annotated[
-    str | int | Number | bool | list[str], Shapes()
-]
+ElicitationContentValue: TypeAlias = Annotated[str | int | Number | bool | list[str], Shapes()]
 """A value that the user entered."""
 
 ElicitationSchemaType: TypeAlias = Literal["object"]
@@ -3750,8 +3903,7 @@ Other values are kept as they are.
 """
 
 MultiSelectItems: TypeAlias = Annotated[
-    StringMultiSelectItems | UnknownMultiSelectItems | TitledMultiSelectItems,
-    Tagged("type"),
+    StringMultiSelectItems | UnknownMultiSelectItems | TitledMultiSelectItems, Tagged("type")
 ]
 """The values of a multiple choice: with labels where there is no `type`, otherwise as `type` says.
 
@@ -3790,10 +3942,7 @@ RequestId: TypeAlias = int | str | None
 answer, and the receiver returns it unchanged.
 """
 
-ErrorCode: TypeAlias = (
-    Literal[-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32001, -32002]
-    | int
-)
+ErrorCode: TypeAlias = Literal[-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32001, -32002] | int
 """Kind of a failure: the codes of JSON-RPC and those of ACP. Any other 32-bit integer is allowed too.
 
 - `-32700`: The text received is not valid JSON.
@@ -3811,9 +3960,7 @@ ErrorCode: TypeAlias = (
 Other values are kept as they are.
 """
 
-MessageMcpResponse: TypeAlias = Annotated[
-    ResultMessageMcpResponse | ErrorMessageMcpResponse, Shapes()
-]
+MessageMcpResponse: TypeAlias = Annotated[ResultMessageMcpResponse | ErrorMessageMcpResponse, Shapes()]
 """Result of `mcp/message`: what the MCP server answered, a result or an error. A failure on the way there is an error
 of the request itself.
 
@@ -3827,8 +3974,7 @@ Unstable: may change in any version.
 """
 
 McpServer: TypeAlias = Annotated[
-    McpServerHttp | McpServerSse | McpServerAcp | UnknownMcpServer | McpServerStdio,
-    Tagged("type"),
+    McpServerHttp | McpServerSse | McpServerAcp | UnknownMcpServer | McpServerStdio, Tagged("type")
 ]
 """How to reach an MCP server, discriminated by `type`. Without `type` it is a program to start. An agent that cannot
 read an entry refuses the request.
@@ -3852,9 +3998,7 @@ NoticeSeverity: TypeAlias = Literal["info", "warning", "error"] | str
 Other values are kept as they are.
 """
 
-AbsolutePath: TypeAlias = Annotated[
-    str, _Meta(pattern="^(?:/|[A-Za-z]:[/\\\\]|\\\\\\\\[^/\\\\])")
-]
+AbsolutePath: TypeAlias = Annotated[str, _Meta(pattern="^(?:/|[A-Za-z]:[/\\\\]|\\\\\\\\[^/\\\\])")]
 """An absolute path: from the root `/` on POSIX, from a drive such as `C:\\` or `C:/` or from a share such as
 `\\\\server\\share` on Windows. It is never empty and never relative.
 """
@@ -3870,9 +4014,7 @@ Discriminated by `outcome`; unknown values are refused.
 PermissionOptionId: TypeAlias = str
 """Identifies a choice within a permission request."""
 
-PermissionOptionKind: TypeAlias = Literal[
-    "allow_once", "allow_always", "reject_once", "reject_always"
-]
+PermissionOptionKind: TypeAlias = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 """What a choice means: consent or refusal, and for how long.
 
 - `allow_once`: Consent to this call only.
@@ -3907,9 +4049,7 @@ PlanId: TypeAlias = str
 Unstable: may change in any version.
 """
 
-PlanUpdateContent: TypeAlias = Annotated[
-    PlanItems | PlanFile | PlanMarkdown, Tagged("type")
-]
+PlanUpdateContent: TypeAlias = Annotated[PlanItems | PlanFile | PlanMarkdown, Tagged("type")]
 """The content of a plan, complete. It replaces the content of the plan with the same `planId`.
 
 Discriminated by `type`; unknown values are refused.
@@ -3917,9 +4057,7 @@ Discriminated by `type`; unknown values are refused.
 Unstable: may change in any version.
 """
 
-StopReason: TypeAlias = Literal[
-    "end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"
-]
+StopReason: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
 """Why an agent ended a turn.
 
 - `end_turn`: The model has finished its answer.
@@ -3937,9 +4075,7 @@ ProviderId: TypeAlias = str
 Unstable: may change in any version.
 """
 
-LlmProtocol: TypeAlias = (
-    Literal["anthropic", "openai", "azure", "vertex", "bedrock"] | str
-)
+LlmProtocol: TypeAlias = Literal["anthropic", "openai", "azure", "vertex", "bedrock"] | str
 """A protocol of language model services. Whoever meets one that it does not know copes with it.
 
 - `anthropic`: The protocol of Anthropic.
@@ -4024,11 +4160,7 @@ Unstable: may change in any version.
 """
 
 StateUpdate: TypeAlias = Annotated[
-    RunningStateUpdate
-    | IdleStateUpdate
-    | RequiresActionStateUpdate
-    | UnknownStateUpdate
-    | StateUpdateFallback,
+    RunningStateUpdate | IdleStateUpdate | RequiresActionStateUpdate | UnknownStateUpdate | StateUpdateFallback,
     Tagged("state"),
 ]
 """What the session of a subagent does in the foreground, complete each time. `idle` does not end it: it may be given
@@ -4058,19 +4190,7 @@ ToolCallId: TypeAlias = str
 """Identifies a tool call within a session."""
 
 ToolKind: TypeAlias = (
-    Literal[
-        "read",
-        "edit",
-        "delete",
-        "move",
-        "search",
-        "execute",
-        "think",
-        "fetch",
-        "switch_mode",
-        "other",
-    ]
-    | str
+    Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"] | str
 )
 """The kind of tool, from which clients choose icons and layout. Unknown kinds are kept and treated like `other`.
 
@@ -4088,9 +4208,7 @@ ToolKind: TypeAlias = (
 Other values are kept as they are.
 """
 
-ToolCallStatus: TypeAlias = (
-    Literal["pending", "in_progress", "completed", "failed"] | str
-)
+ToolCallStatus: TypeAlias = Literal["pending", "in_progress", "completed", "failed"] | str
 """The progress of a tool call. Unknown states are kept.
 
 - `pending`: Not running yet: its arguments are still streaming, or permission is awaited.
@@ -4101,9 +4219,7 @@ ToolCallStatus: TypeAlias = (
 Other values are kept as they are.
 """
 
-ToolCallContent: TypeAlias = Annotated[
-    Content | Diff | Terminal | UnknownToolCallContent, Tagged("type")
-]
+ToolCallContent: TypeAlias = Annotated[Content | Diff | Terminal | UnknownToolCallContent, Tagged("type")]
 """Something to show for a tool call, discriminated by `type`. Unknown types are kept.
 
 Unknown values of `type` are kept as `UnknownToolCallContent`.

@@ -11,6 +11,19 @@ from typing import Any as _Any
 from jsonrpc_bindings import Meta, Number, Record
 from msgspec import UNSET, UnsetType, field
 
+__all__ = [
+    "Any",
+    "Counts",
+    "Empty",
+    "Person",
+    "PersonAddress",
+    "PersonAddressLinesItem",
+    "PersonClass",
+    "PersonContact",
+    "PersonHome",
+    "Settings",
+]
+
 
 class Any(Record):
     """A definition named like a type of the language."""
@@ -18,7 +31,7 @@ class Any(Record):
     none: None | UnsetType = field(name="None", default=UNSET)
 
 
-class Counts(Record, extra="int"):
+class Counts(Record, extra=int):
     """`Counts`."""
 
     total: int

@@ -1,0 +1,1 @@
+ln -s loop.json loop.json
