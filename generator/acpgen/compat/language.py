@@ -218,11 +218,11 @@ class _Documents:
         if contents is None:
             sides = zip((self.old.schema, self.new.schema), places, strict=True)
             contents = (places[0], *(collect_assertions(schema, place) for schema, place in sides))
-        own = fingerprint(first.rule, first.subject or first.rule, *contents)
-        others = (replace(each, fingerprint=fingerprint(own, each.location)) for each in reaches[1:])
+        identity = fingerprint(first.rule, first.subject or first.rule, *contents)
+        others = (replace(each, fingerprint=fingerprint(identity, each.location)) for each in reaches[1:])
         return Finding(
-            (replace(first, fingerprint=own), *others),
-            own,
+            (replace(first, fingerprint=identity), *others),
+            identity,
             old=self.old.find_position(places[0]),
             new=self.new.find_position(places[1]),
         )
@@ -235,7 +235,7 @@ class _Declarations:
     documents: _Documents
     comparer: Comparer
     weigh_formats: bool
-    relations: dict[tuple[str, Revision], Relation] = field(default_factory=dict)
+    relations: dict[tuple[str, Revision], Relation] = field(default_factory=dict["tuple[str, Revision]", "Relation"])
 
     def list_findings(self) -> Iterator[Finding]:
         """Yield the findings on values that only one schema accepts, and on undecided questions.
@@ -263,21 +263,21 @@ class _Declarations:
     def _make_finding(self, cause: str, reaches: Sequence[Reach]) -> Finding:
         first, *others = reaches
         first = replace(first, location=f"{first.location}{self._locate_refusal(cause, first)}".lstrip("."))
-        other = self._places[cause]
+        new_place = self._places[cause]
         texts = (
             self.documents.old.definitions.write_assertions(cause),
-            self.documents.new.definitions.write_assertions(other),
+            self.documents.new.definitions.write_assertions(new_place),
         )
         contents = (cause, *texts) if texts[0] != texts[1] else None
-        return self.documents.make_finding(first, *others, places=(cause, other), contents=contents)
+        return self.documents.make_finding(first, *others, places=(cause, new_place), contents=contents)
 
     def _locate_refusal(self, place: str, reach: Reach) -> str:
         """The members and items that lead to what is refused in the witness of a declaration: `.args[]`."""
         if reach.witness is None:
             return ""
         is_old = reach.witness.refused_by == "old"
-        document, own = (self.documents.old, place) if is_old else (self.documents.new, self._places[place])
-        path = document.validator.of({"$ref": as_fragment(own.removeprefix("#"))}).locate_refusal(reach.witness.value)
+        document, place = (self.documents.old, place) if is_old else (self.documents.new, self._places[place])
+        path = document.validator.of({"$ref": as_fragment(place.removeprefix("#"))}).locate_refusal(reach.witness.value)
         return "".join("[]" if isinstance(key, int) else f".{key}" for key in path)
 
     @cached_property
@@ -289,7 +289,11 @@ class _Declarations:
     def _differing(self) -> set[str]:
         """The places of the declarations that differ in more than prose and what they refer to."""
         old, new = self.documents.old.definitions, self.documents.new.definitions
-        return {one for one, other in self._places.items() if old.write_assertions(one) != new.write_assertions(other)}
+        return {
+            old_place
+            for old_place, new_place in self._places.items()
+            if old.write_assertions(old_place) != new.write_assertions(new_place)
+        }
 
     def _ask(self, place: str, sender: Revision) -> Relation:
         """Whether the other revision accepts what the sender's one accepts; asked once."""
@@ -356,13 +360,13 @@ class Definitions:
         root = {key: each for key, each in whole.items() if key not in DEFINITIONS} if is_object(whole) else whole
         self.schemas = {ROOT: root, **self.places}
         self._refers = {
-            place: [resolve_place(each, place) for each in find_refs_anywhere(one)]
-            for place, one in self.schemas.items()
+            place: [resolve_place(each, place) for each in find_refs_anywhere(schema)]
+            for place, schema in self.schemas.items()
         }
         draft = self.draft or MODERN
         judging = {
-            place: [resolve_place(each, place) for each in _list_judging_references(one, draft)]
-            for place, one in self.schemas.items()
+            place: [resolve_place(each, place) for each in _list_judging_references(schema, draft)]
+            for place, schema in self.schemas.items()
         }
         self.judged_by_root = self._reach([ROOT], judging)
 
@@ -371,11 +375,13 @@ class Definitions:
         schema = self.schemas[place]
         if not is_object(schema):
             return _serialize(schema)
-        own: Schema = copy_json(without_prose({key: each for key, each in schema.items() if key not in DEFINITIONS}))
-        for each in list_schemas(own):
+        assertions: Schema = copy_json(
+            without_prose({key: each for key, each in schema.items() if key not in DEFINITIONS})
+        )
+        for each in list_schemas(assertions):
             if isinstance(each.get("$ref"), str) and each["$ref"].startswith("#/"):
                 each["$ref"] = _modernize(each["$ref"])
-        return _serialize(own)
+        return _serialize(assertions)
 
     def reach(self, start: Iterable[str]) -> set[str]:
         """The definitions at these places and all that they transitively refer to."""
@@ -411,16 +417,19 @@ def list_unreferenced(old: Definitions, new: Definitions) -> tuple[tuple[str, st
     """
     renames = _find_renames(old, new)
     differing = {
-        one
-        for one, other in renames.items()
-        if old.draft is not new.draft or one != other or _serialize(old.places[one]) != _serialize(new.places[other])
+        old_place
+        for old_place, new_place in renames.items()
+        if old.draft is not new.draft
+        or old_place != new_place
+        or _serialize(old.places[old_place]) != _serialize(new.places[new_place])
     }
     touched = old.lead_to(differing | (old.places.keys() - renames.keys()))
-    touched_now = new.lead_to({renames[one] for one in differing} | (new.places.keys() - set(renames.values())))
+    touched_now = new.lead_to({renames[place] for place in differing} | (new.places.keys() - set(renames.values())))
     return tuple(
-        (one, other)
-        for one, other in renames.items()
-        if not (one in old.judged_by_root and other in new.judged_by_root) and (one in touched or other in touched_now)
+        (old_place, new_place)
+        for old_place, new_place in renames.items()
+        if not (old_place in old.judged_by_root and new_place in new.judged_by_root)
+        if old_place in touched or new_place in touched_now
     )
 
 
@@ -438,7 +447,7 @@ def _find_renames(old: Definitions, new: Definitions) -> dict[str, str]:
         (place, place if place in new.places else new_by_modern_place.get(_modernize(place), ""))
         for place in old.places
     )
-    return {one: other for one, other in pairs if other}
+    return {old_place: new_place for old_place, new_place in pairs if new_place}
 
 
 def _modernize(place: str) -> str:
@@ -515,8 +524,8 @@ def _join(base: str, reference: str) -> str:
 
 def _get_id(schema: JSON) -> str:
     """The `$id` (or `id`) of a schema without a trailing `#`; empty if it has none or only an anchor."""
-    own = (schema.get("$id") or schema.get("id")) if is_object(schema) else None
-    return own.removesuffix("#") if isinstance(own, str) and not own.startswith("#") else ""
+    uri = (schema.get("$id") or schema.get("id")) if is_object(schema) else None
+    return uri.removesuffix("#") if isinstance(uri, str) and not uri.startswith("#") else ""
 
 
 def _serialize(schema: JSON) -> str:
