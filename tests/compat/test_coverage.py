@@ -15,8 +15,10 @@ from jsonschema import Draft202012Validator
 import evidence
 import tiers
 from acpgen.bundle.bundle import bundle
-from acpgen.compat.compare import compare
+from acpgen.compat.compare import compare, read_revision
 from acpgen.compat.findings import Finding, Inclusion, Report
+from acpgen.compat.protocol.revision import SchemaRevision
+from acpgen.compat.sources import Input
 from acpgen.errors import Faults
 from acpgen.input.load import Document, Documents, load
 from compat.protocols import FORMATS, RELEASES, Schema, compared, found, go, protocol, written
@@ -1410,3 +1412,24 @@ def test_each_refused_declaration_is_in_one_language_finding() -> None:
     assert sorted(name for each in places for name in each) == sorted(
         ["", *(f"Changed{at}" for at in range(3)), *(f"{kind}{at}" for kind in ("Inner", "Outer") for at in (1, 2))]
     )
+
+
+def test_a_file_without_methods_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    files: list[str] = []
+
+    def count(side: Input, **options: Any) -> SchemaRevision:
+        files.append(side.label)
+        return read_revision(side, **options)
+
+    monkeypatch.setattr("acpgen.compat.compare.read_revision", count)
+    report = compared(THING, NARROWER)
+    assert (report.verdict, files) == ("breaking", ["old", "new"])
+
+
+@pytest.mark.parametrize("is_added", [True, False])
+def test_a_file_gains_or_loses_its_only_method(is_added: bool) -> None:
+    message = {"type": "object", "required": ["method"], "properties": {"method": {"const": "go"}, "params": THING}}
+    sides: list[Schema] = [{**THING, "$defs": {"Thing": THING, **more}} for more in ({}, {"GoRequest": message})]
+    report = compared(*(sides if is_added else sides[::-1]))
+    assert [each.rule for each in report.findings] == ["method-added" if is_added else "method-removed"]
+    assert "Document" not in written(report, "json")

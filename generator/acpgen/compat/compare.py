@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Generator, Iterable, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -33,8 +33,9 @@ from acpgen.input.ignored_content import holds_schemas, without_places
 from acpgen.input.load import NO_REFERENCES, Documents, References
 from acpgen.input.load import check as check_document
 from acpgen.input.step_budget import join_steps, limit_steps, set_place
-from acpgen.input.walk import is_object, may_hold_schemas
+from acpgen.input.walk import DEFINITIONS, Schema, is_object, may_hold_schemas
 from acpgen.meaning.faults import UNSUPPORTED
+from acpgen.methods.profile import choose
 from acpgen.naming.identifiers import class_name
 from acpgen.pointers import write_pointer
 
@@ -129,7 +130,15 @@ class Side:
 
 
 def read_side(side_input: Input, *, unstable: bool) -> Side:
-    """One side with its lowered protocol. Raises `Faults`."""
+    """One side with its lowered protocol; what seems to be one file without methods has a definition for its root. Raises `Faults`."""
+    documents = side_input.documents
+    standing = dict.fromkeys(_find_assertions(documents), (DOCUMENT, ""))
+    is_alone = len(documents.documents) == len(standing) == 1 and DOCUMENT not in _list_names(documents)
+    if is_alone and choose(documents, side_input.methods).how == "guessed":
+        with suppress(Faults):
+            meaning = read_revision(side_input, unstable=unstable, standing=standing)
+            if not meaning.protocol.methods:
+                return Side(side_input, meaning)
     return Side(side_input, read_revision(side_input, unstable=unstable))
 
 
@@ -222,17 +231,17 @@ def _with_roots(old: Side, new: Side) -> tuple[Side, Side]:
         raise Faults([UNSUPPORTED(at=new.input.label, subject="the comparison", reason=kinds, remedy=remedy)])
     roots = [each.roots for each in (before, after) if each.roots is not None]
     paths = dict.fromkeys(path for each in roots for path in each.said)
-    if envelopes or not paths:
-        return old, new
 
     def choose_name(name: str) -> str:
-        while name in before.bundle.definitions or name in after.bundle.definitions:
+        while any(name in each.bundle.definitions.keys() - each.root_names for each in (before, after)):
             name = f"{name} as a whole"
         return name
 
     candidates = [list(each.said) or list(each.paths) for each in roots]
     standing: list[dict[str, tuple[str, str]]]
-    if all(len(each) == 1 for each in candidates):
+    if envelopes or not paths:
+        standing = [{}, {}]
+    elif all(len(each) == 1 for each in candidates):
         standing = [{path: (choose_name(DOCUMENT), "")} for (path,) in candidates]
     else:
         names = {path: (choose_name(f"{DOCUMENT} {path}"), path) for path in paths}
@@ -240,7 +249,10 @@ def _with_roots(old: Side, new: Side) -> tuple[Side, Side]:
     old_roots, new_roots = standing
 
     def read_with_roots(side: Side, roots: Mapping[str, tuple[str, str]]) -> Side:
-        return replace(side, meaning=read_revision(side.input, unstable=side.meaning.unstable, standing=roots))
+        meaning = side.meaning
+        if meaning.roots is None or meaning.roots.standing == roots:
+            return side
+        return replace(side, meaning=read_revision(side.input, unstable=meaning.unstable, standing=roots))
 
     return read_with_roots(old, old_roots), read_with_roots(new, new_roots)
 
@@ -276,26 +288,41 @@ def _locate_faults(side: Input) -> Generator[None]:
         raise Faults(fault.move_to(side.at(fault.at)) for fault in caught.faults) from None
 
 
+def _find_assertions(documents: Documents) -> dict[str, Schema]:
+    """The keywords that constrain values at the root of each file that has any, by path."""
+    from acpgen.compat.protocol.revision import SAID
+
+    values = ((each.path, each.value) for each in documents.documents if is_object(each.value))
+    assertions = ((path, {key: value[key] for key in value if key in SAID}) for path, value in values)
+    return {path: keywords for path, keywords in assertions if keywords}
+
+
+def _list_names(documents: Documents) -> set[str]:
+    """The names of the definitions of all files, without those inside others."""
+    groups = (each.value.get(key) for each in documents.documents if is_object(each.value) for key in DEFINITIONS)
+    return {name for group in groups if is_object(group) for name in group}
+
+
 def _collect_roots(documents: Documents, origins: frozenset[str], foreign: Mapping[str, Mapping[str, JSON]]) -> Roots:
     """The assertions and unread parts at the roots of the files; `origins` are the places that are read as definitions.
 
     `foreign` are the files that are no JSON Schema, with their unread parts.
     """
-    from acpgen.compat.protocol.revision import SAID, Roots
+    from acpgen.compat.protocol.revision import Roots
 
     values = {document.path: document.value for document in documents.documents if is_object(document.value)}
-    assertions = {path: {key: value[key] for key in value if key in SAID} for path, value in values.items()}
+    assertions = _find_assertions(documents)
     unread_parts: dict[str, JSON] = {}
     for path, value in values.items():
         if path in foreign:
             unread_parts.update(foreign[path])
             continue
-        keys = [key for key in value if may_hold_schemas(key) and key not in assertions[path]]
+        keys = [key for key in value if may_hold_schemas(key) and key not in assertions.get(path, ())]
         for key in (*keys, *(["definitions"] if {"$defs", "definitions"} <= value.keys() else [])):
             remaining = without_places(value[key], f"{path}{write_pointer(key)}", origins)
             if holds_schemas(remaining):
                 unread_parts[key if len(values) == 1 else f"{path} {key}"] = remaining
-    return Roots(tuple(values), {path: demands for path, demands in assertions.items() if demands}, unread_parts)
+    return Roots(tuple(values), assertions, unread_parts)
 
 
 def _bundle_separately(documents: Documents, methods: Profile | None = None) -> Bundle:

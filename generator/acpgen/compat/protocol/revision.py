@@ -171,6 +171,11 @@ class SchemaRevision:
                 return f"{path}#{at.removeprefix(inside)}"
         return at
 
+    @property
+    def root_names(self) -> Mapping[str, str]:
+        """The labels of the definitions that represent roots, by name."""
+        return {} if self.roots is None else self.roots.named
+
     @cached_property
     def _stood(self) -> frozenset[str]:
         """The places of the roots that definitions represent."""
@@ -286,12 +291,11 @@ class SchemaRevision:
     @cached_property
     def declared(self) -> tuple[str, ...]:
         """The definitions that the source declares, also in groups, and that take part in the comparison."""
-        root_names = () if self.roots is None else self.roots.named
         return tuple(
             name
             for name, at in self.bundle.origins.items()
             if self.find_outermost(at) == at and (definition := self.definitions.get(name)) is not None
-            if self.keeps(definition.unstable) and name not in root_names and at not in self._stood
+            if self.keeps(definition.unstable) and name not in self.root_names and at not in self._stood
         )
 
     @cached_property

@@ -103,8 +103,7 @@ def list_routes(old: SchemaRevision, new: SchemaRevision) -> Iterator[MessagePai
 
 def find_shared_roots(old: SchemaRevision, new: SchemaRevision) -> Mapping[str, str]:
     """The definitions that represent root schemas in both revisions, with their labels."""
-    labels: Mapping[str, str] = {} if old.roots is None else old.roots.named
-    return {name: label for name, label in labels.items() if name in new.definitions}
+    return {name: label for name, label in old.root_names.items() if name in new.definitions}
 
 
 def list_shared_kinds(old: SchemaRevision, new: SchemaRevision, root: str) -> list[str]:
