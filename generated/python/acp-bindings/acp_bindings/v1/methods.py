@@ -91,7 +91,9 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["authenticate"], /
-        ) -> contract.Method[models.AuthenticateRequest, models.AuthenticateResponse]: ...
+        ) -> contract.Method[
+            models.AuthenticateRequest, models.AuthenticateResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["logout"], /
@@ -99,11 +101,15 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["session/set_config_option"], /
-        ) -> contract.Method[models.SetSessionConfigOptionRequest, models.SetSessionConfigOptionResponse]: ...
+        ) -> contract.Method[
+            models.SetSessionConfigOptionRequest, models.SetSessionConfigOptionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["elicitation/create"], /
-        ) -> contract.Method[models.CreateElicitationRequest, models.CreateElicitationResponse]: ...
+        ) -> contract.Method[
+            models.CreateElicitationRequest, models.CreateElicitationResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["elicitation/complete"], /
@@ -111,11 +117,15 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["fs/read_text_file"], /
-        ) -> contract.Method[models.ReadTextFileRequest, models.ReadTextFileResponse]: ...
+        ) -> contract.Method[
+            models.ReadTextFileRequest, models.ReadTextFileResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["fs/write_text_file"], /
-        ) -> contract.Method[models.WriteTextFileRequest, models.WriteTextFileResponse]: ...
+        ) -> contract.Method[
+            models.WriteTextFileRequest, models.WriteTextFileResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["initialize"], /
@@ -127,7 +137,9 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["session/request_permission"], /
-        ) -> contract.Method[models.RequestPermissionRequest, models.RequestPermissionResponse]: ...
+        ) -> contract.Method[
+            models.RequestPermissionRequest, models.RequestPermissionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/prompt"], /
@@ -147,7 +159,9 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["session/resume"], /
-        ) -> contract.Method[models.ResumeSessionRequest, models.ResumeSessionResponse]: ...
+        ) -> contract.Method[
+            models.ResumeSessionRequest, models.ResumeSessionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/fork"], /
@@ -155,39 +169,57 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["session/list"], /
-        ) -> contract.Method[models.ListSessionsRequest, models.ListSessionsResponse]: ...
+        ) -> contract.Method[
+            models.ListSessionsRequest, models.ListSessionsResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/delete"], /
-        ) -> contract.Method[models.DeleteSessionRequest, models.DeleteSessionResponse]: ...
+        ) -> contract.Method[
+            models.DeleteSessionRequest, models.DeleteSessionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/close"], /
-        ) -> contract.Method[models.CloseSessionRequest, models.CloseSessionResponse]: ...
+        ) -> contract.Method[
+            models.CloseSessionRequest, models.CloseSessionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/set_mode"], /
-        ) -> contract.Method[models.SetSessionModeRequest, models.SetSessionModeResponse]: ...
+        ) -> contract.Method[
+            models.SetSessionModeRequest, models.SetSessionModeResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["terminal/create"], /
-        ) -> contract.Method[models.CreateTerminalRequest, models.CreateTerminalResponse]: ...
+        ) -> contract.Method[
+            models.CreateTerminalRequest, models.CreateTerminalResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["terminal/output"], /
-        ) -> contract.Method[models.TerminalOutputRequest, models.TerminalOutputResponse]: ...
+        ) -> contract.Method[
+            models.TerminalOutputRequest, models.TerminalOutputResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["terminal/wait_for_exit"], /
-        ) -> contract.Method[models.WaitForTerminalExitRequest, models.WaitForTerminalExitResponse]: ...
+        ) -> contract.Method[
+            models.WaitForTerminalExitRequest, models.WaitForTerminalExitResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["terminal/kill"], /
-        ) -> contract.Method[models.KillTerminalRequest, models.KillTerminalResponse]: ...
+        ) -> contract.Method[
+            models.KillTerminalRequest, models.KillTerminalResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["terminal/release"], /
-        ) -> contract.Method[models.ReleaseTerminalRequest, models.ReleaseTerminalResponse]: ...
+        ) -> contract.Method[
+            models.ReleaseTerminalRequest, models.ReleaseTerminalResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/update"], /
@@ -199,7 +231,12 @@ if TYPE_CHECKING:
 
 _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
     "authenticate": contract.Method(
-        "authenticate", "agent", "request", models.AuthenticateRequest, models.AuthenticateResponse, null_result=True
+        "authenticate",
+        "agent",
+        "request",
+        models.AuthenticateRequest,
+        models.AuthenticateResponse,
+        null_result=True,
     ),
     "logout": contract.Method(
         "logout",
@@ -251,10 +288,18 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         null_result=True,
     ),
     "initialize": contract.Method(
-        "initialize", "agent", "request", models.InitializeRequest, models.InitializeResponse
+        "initialize",
+        "agent",
+        "request",
+        models.InitializeRequest,
+        models.InitializeResponse,
     ),
     "$/cancel_request": contract.Method(
-        "$/cancel_request", "protocol", "notification", models.CancelRequestNotification, None
+        "$/cancel_request",
+        "protocol",
+        "notification",
+        models.CancelRequestNotification,
+        None,
     ),
     "session/request_permission": contract.Method(
         "session/request_permission",
@@ -264,11 +309,21 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         models.RequestPermissionResponse,
     ),
     "session/prompt": contract.Method(
-        "session/prompt", "agent", "request", models.PromptRequest, models.PromptResponse
+        "session/prompt",
+        "agent",
+        "request",
+        models.PromptRequest,
+        models.PromptResponse,
     ),
-    "session/cancel": contract.Method("session/cancel", "agent", "notification", models.CancelNotification, None),
+    "session/cancel": contract.Method(
+        "session/cancel", "agent", "notification", models.CancelNotification, None
+    ),
     "session/new": contract.Method(
-        "session/new", "agent", "request", models.NewSessionRequest, models.NewSessionResponse
+        "session/new",
+        "agent",
+        "request",
+        models.NewSessionRequest,
+        models.NewSessionResponse,
     ),
     "session/load": contract.Method(
         "session/load",
@@ -373,7 +428,9 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         capability="client:clientCapabilities.terminal",
         null_result=True,
     ),
-    "session/update": contract.Method("session/update", "client", "notification", models.SessionNotification, None),
+    "session/update": contract.Method(
+        "session/update", "client", "notification", models.SessionNotification, None
+    ),
 }
 METHODS: Final = cast("_Methods", _ROWS)
 """Every method by name: who handles it, its params and result, and the capability that gates it."""
@@ -385,7 +442,12 @@ STRICT: Final = strict.Strict.of(__name__, METHODS)
 """The judge of this protocol version; `acp_monitor` takes it too."""
 
 CODEC: Final[codec.Codec[Message, Sender]] = codec.Codec.of(
-    __name__, METHODS, error=models.Error, null_id=True, batch=False, sides=("agent", "client")
+    __name__,
+    METHODS,
+    error=models.Error,
+    null_id=True,
+    batch=False,
+    sides=("agent", "client"),
 )
 """What reads and writes the messages of this protocol version."""
 

@@ -245,7 +245,9 @@ class AgentCapabilities(Record):
     Omitted means {"image": false, "audio": false, "embeddedContext": false}.
     """
 
-    mcp_capabilities: McpCapabilities = field(name="mcpCapabilities", default_factory=lambda: McpCapabilities())
+    mcp_capabilities: McpCapabilities = field(
+        name="mcpCapabilities", default_factory=lambda: McpCapabilities()
+    )
     """MCP transports that the agent speaks beside stdio.
 
     Omitted means {"http": false, "sse": false}.
@@ -398,10 +400,14 @@ class AvailableCommand(Record):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class AvailableCommandsUpdate(Record, tag_field="sessionUpdate", tag="available_commands_update"):
+class AvailableCommandsUpdate(
+    Record, tag_field="sessionUpdate", tag="available_commands_update"
+):
     """The commands that the user can run from now on."""
 
-    session_update: ClassVar[Literal["available_commands_update"]] = "available_commands_update"
+    session_update: ClassVar[Literal["available_commands_update"]] = (
+        "available_commands_update"
+    )
 
     available_commands: list[AvailableCommand] = field(name="availableCommands")
     """All commands; those that are not in it are no longer offered."""
@@ -542,7 +548,9 @@ class ClientSessionCapabilities(Record):
     that it does not, and the agent sends no such updates.
     """
 
-    config_options: SessionConfigOptionsCapabilities | None = field(name="configOptions", default=None)
+    config_options: SessionConfigOptionsCapabilities | None = field(
+        name="configOptions", default=None
+    )
     """Kinds of configuration options that the client can show beside plain selection lists. Null and omission both
     mean none.
     """
@@ -579,12 +587,16 @@ class CompactionCapabilities(Record):
     """Says that the client takes part in context compaction. It has no fields yet; `{}` is enough."""
 
 
-class CompactionSummaryChunk(Record, tag_field="sessionUpdate", tag="compaction_summary_chunk"):
+class CompactionSummaryChunk(
+    Record, tag_field="sessionUpdate", tag="compaction_summary_chunk"
+):
     """Appends a block to the summary of a compaction, in the order of arrival. An id that is new to the client creates
     a compaction in progress.
     """
 
-    session_update: ClassVar[Literal["compaction_summary_chunk"]] = "compaction_summary_chunk"
+    session_update: ClassVar[Literal["compaction_summary_chunk"]] = (
+        "compaction_summary_chunk"
+    )
 
     compaction_id: CompactionId = field(name="compactionId")
     """The compaction whose summary grows."""
@@ -681,13 +693,17 @@ class ContentChunk(Record):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class AgentMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_message_chunk"):
+class AgentMessageChunk(
+    ContentChunk, tag_field="sessionUpdate", tag="agent_message_chunk"
+):
     """A piece of the agent's answer."""
 
     session_update: ClassVar[Literal["agent_message_chunk"]] = "agent_message_chunk"
 
 
-class AgentThoughtChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_thought_chunk"):
+class AgentThoughtChunk(
+    ContentChunk, tag_field="sessionUpdate", tag="agent_thought_chunk"
+):
     """A piece of the model's reasoning, which clients may hide."""
 
     session_update: ClassVar[Literal["agent_thought_chunk"]] = "agent_thought_chunk"
@@ -726,7 +742,9 @@ class CreateTerminalRequest(Record):
     cwd: AbsolutePath | None = None
     """Folder to run in. Null and omission both leave the choice to the client."""
 
-    output_byte_limit: Annotated[int, _Meta(ge=0)] | None = field(name="outputByteLimit", default=None)
+    output_byte_limit: Annotated[int, _Meta(ge=0)] | None = field(
+        name="outputByteLimit", default=None
+    )
     """How many bytes of output to keep at most. Beyond it the client drops the oldest, whole characters only, so that
     it may keep a little less. Null and omission both mean that the client decides.
     """
@@ -988,7 +1006,9 @@ class ForkSessionRequest(Record):
     cwd: AbsolutePath
     """Primary workspace root of the new session, and the only base for relative paths."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[AbsolutePath] | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """The complete list of further workspace roots of the new session. Omission and `[]` both mean none; the agent
     does not take roots over from the source session. A malformed list of roots is refused with -32602.
 
@@ -1011,7 +1031,9 @@ class ForkSessionResponse(Record):
     modes: SessionModeState | None = None
     """The new session's modes and the current one. Null and omission both mean that the agent has no modes."""
 
-    config_options: list[SessionConfigOption] | None = field(name="configOptions", default=None)
+    config_options: list[SessionConfigOption] | None = field(
+        name="configOptions", default=None
+    )
     """The new session's settings with their current values, most important first. Null and omission both mean that the
     agent offers none.
     """
@@ -1102,14 +1124,18 @@ class InitializeResponse(Record):
     speak the version given here closes the connection.
     """
 
-    agent_capabilities: AgentCapabilities = field(name="agentCapabilities", default_factory=lambda: AgentCapabilities())
+    agent_capabilities: AgentCapabilities = field(
+        name="agentCapabilities", default_factory=lambda: AgentCapabilities()
+    )
     """What the agent can do. Omission means that it offers nothing beyond the baseline.
 
     Omitted means {"loadSession": false, "promptCapabilities": {"image": false, "audio": false, "embeddedContext":
     false}, "mcpCapabilities": {"http": false, "sse": false}, "sessionCapabilities": {}, "auth": {}}.
     """
 
-    auth_methods: list[AuthMethod] = field(name="authMethods", default_factory=lambda: list[AuthMethod]())
+    auth_methods: list[AuthMethod] = field(
+        name="authMethods", default_factory=lambda: list[AuthMethod]()
+    )
     """Ways to authenticate that the agent offers to this client. Omission and `[]` both mean none.
 
     Omitted means [].
@@ -1174,7 +1200,9 @@ class ListSessionsRequest(Record):
     cwd: AbsolutePath | None = None
     """Only sessions with exactly this primary root. Null and omission both mean any root."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[AbsolutePath] | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """Only sessions whose additional roots equal this list, order included. `[]` selects those that have none;
     omission means no filter. A malformed list of roots is refused with -32602.
 
@@ -1213,7 +1241,9 @@ class LoadSessionRequest(Record):
     cwd: AbsolutePath
     """Primary workspace root, and the only base for relative paths."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[AbsolutePath] | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """The complete list of further workspace roots from now on, whatever the session had before. Omission and `[]`
     both mean none: stored roots do not come back by themselves, so a client that wants to keep them sends them
     again. A malformed list of roots is refused with -32602.
@@ -1236,7 +1266,9 @@ class LoadSessionResponse(Record):
     modes: SessionModeState | None = None
     """The session's modes and the current one. Null and omission both mean that the agent has no modes."""
 
-    config_options: list[SessionConfigOption] | None = field(name="configOptions", default=None)
+    config_options: list[SessionConfigOption] | None = field(
+        name="configOptions", default=None
+    )
     """The session's settings with their current values, most important first. Null and omission both mean that the
     agent offers none.
     """
@@ -1377,7 +1409,9 @@ class NewSessionRequest(Record):
     cwd: AbsolutePath
     """Primary workspace root, and the only base for relative paths."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[AbsolutePath] | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """Further workspace roots, in order after `cwd`. Omission and `[]` both mean none. The agent refuses the request
     when an entry is malformed, then with -32602, or cannot be granted; it never drops one.
 
@@ -1400,7 +1434,9 @@ class NewSessionResponse(Record):
     modes: SessionModeState | None = None
     """The session's modes and the current one. Null and omission both mean that the agent has no modes."""
 
-    config_options: list[SessionConfigOption] | None = field(name="configOptions", default=None)
+    config_options: list[SessionConfigOption] | None = field(
+        name="configOptions", default=None
+    )
     """The session's settings with their current values, most important first. Null and omission both mean that the
     agent offers none.
     """
@@ -1718,7 +1754,9 @@ class ResumeSessionRequest(Record):
     cwd: AbsolutePath
     """Primary workspace root, and the only base for relative paths."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[AbsolutePath] | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """The complete list of further workspace roots from now on, whatever the session had before. Omission and `[]`
     both mean none: stored roots do not come back by themselves, so a client that wants to keep them sends them
     again. A malformed list of roots is refused with -32602.
@@ -1739,7 +1777,9 @@ class ResumeSessionResponse(Record):
     modes: SessionModeState | None = None
     """The session's modes and the current one. Null and omission both mean that the agent has no modes."""
 
-    config_options: list[SessionConfigOption] | None = field(name="configOptions", default=None)
+    config_options: list[SessionConfigOption] | None = field(
+        name="configOptions", default=None
+    )
     """The session's settings with their current values, most important first. Null and omission both mean that the
     agent offers none.
     """
@@ -1964,7 +2004,9 @@ class SessionInfo(Record):
     cwd: AbsolutePath
     """Primary workspace root of the session."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[AbsolutePath] | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """Further workspace roots of the session, complete and in order; together with `cwd` they are its authoritative
     root set. An agent that advertised the capability sends the list for every session, `[]` included; others leave
     it out.
@@ -2118,10 +2160,14 @@ class StringPropertySchema(Record, tag_field="type", tag="string"):
     description: str | None = None
     """Explanation of the field. Null and omission both mean that there is none."""
 
-    min_length: Annotated[int, _Meta(ge=0)] | None = field(name="minLength", default=None)
+    min_length: Annotated[int, _Meta(ge=0)] | None = field(
+        name="minLength", default=None
+    )
     """Fewest characters allowed. Null and omission both mean no lower limit."""
 
-    max_length: Annotated[int, _Meta(ge=0)] | None = field(name="maxLength", default=None)
+    max_length: Annotated[int, _Meta(ge=0)] | None = field(
+        name="maxLength", default=None
+    )
     """The maximum number of characters. Null and omission both mean no upper limit."""
 
     pattern: str | None = None
@@ -2323,13 +2369,17 @@ class ToolCallUpdate(Record):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class SessionToolCallUpdate(ToolCallUpdate, tag_field="sessionUpdate", tag="tool_call_update"):
+class SessionToolCallUpdate(
+    ToolCallUpdate, tag_field="sessionUpdate", tag="tool_call_update"
+):
     """A tool call that is already known changes."""
 
     session_update: ClassVar[Literal["tool_call_update"]] = "tool_call_update"
 
 
-class UnknownAuthMethod(Unknown, tag_field="type", known=("terminal", "agent"), init=False):
+class UnknownAuthMethod(
+    Unknown, tag_field="type", known=("terminal", "agent"), init=False
+):
     """A variant of AuthMethod that this version does not know, kept as it came."""
 
     type: UnknownTag
@@ -2346,7 +2396,10 @@ class UnknownAuthMethod(Unknown, tag_field="type", known=("terminal", "agent"), 
 
 
 class UnknownContentBlock(
-    Unknown, tag_field="type", known=("text", "image", "audio", "resource_link", "resource"), init=False
+    Unknown,
+    tag_field="type",
+    known=("text", "image", "audio", "resource_link", "resource"),
+    init=False,
 ):
     """A variant of ContentBlock that this version does not know, kept as it came."""
 
@@ -2360,7 +2413,9 @@ class UnknownContentBlock(
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class UnknownCreateElicitationRequest(Unknown, tag_field="mode", known=("form", "url"), init=False):
+class UnknownCreateElicitationRequest(
+    Unknown, tag_field="mode", known=("form", "url"), init=False
+):
     """A mode of an implementation, if it begins with `_`, or of a later version. Clients keep it when they forward or
     store it and never show it as a mode that they know.
     """
@@ -2375,14 +2430,18 @@ class UnknownCreateElicitationRequest(Unknown, tag_field="mode", known=("form", 
     """Any mode but those named above."""
 
 
-class RequestUnknownCreateElicitationRequest(UnknownCreateElicitationRequest, init=False):
+class RequestUnknownCreateElicitationRequest(
+    UnknownCreateElicitationRequest, init=False
+):
     """The question belongs to another request."""
 
     request_id: RequestId = field(name="requestId")
     """Id of the client's request that the agent is still handling."""
 
 
-class SessionUnknownCreateElicitationRequest(UnknownCreateElicitationRequest, init=False):
+class SessionUnknownCreateElicitationRequest(
+    UnknownCreateElicitationRequest, init=False
+):
     """The question belongs to a session."""
 
     session_id: SessionId = field(name="sessionId")
@@ -2392,7 +2451,9 @@ class SessionUnknownCreateElicitationRequest(UnknownCreateElicitationRequest, in
     """The tool call during which the question came up. Null and omission both mean that it concerns the session alone."""
 
 
-class UnknownCreateElicitationResponse(Unknown, tag_field="action", known=("accept", "decline", "cancel"), init=False):
+class UnknownCreateElicitationResponse(
+    Unknown, tag_field="action", known=("accept", "decline", "cancel"), init=False
+):
     """An action of an implementation, if it begins with `_`, or of a later version. Agents keep it when they forward
     or store it and never take it for consent.
     """
@@ -2405,7 +2466,10 @@ class UnknownCreateElicitationResponse(Unknown, tag_field="action", known=("acce
 
 
 class UnknownElicitationPropertySchema(
-    Unknown, tag_field="type", known=("string", "number", "integer", "boolean", "array"), init=False
+    Unknown,
+    tag_field="type",
+    known=("string", "number", "integer", "boolean", "array"),
+    init=False,
 ):
     """A type of an implementation, if it begins with `_`, or of a later version. Clients keep it when they forward or
     store it and never show it as a control that they know.
@@ -2415,7 +2479,9 @@ class UnknownElicitationPropertySchema(
     """Any type but those named above."""
 
 
-class UnknownMcpServer(Unknown, tag_field="type", known=("http", "sse", "stdio"), init=False):
+class UnknownMcpServer(
+    Unknown, tag_field="type", known=("http", "sse", "stdio"), init=False
+):
     """A variant of McpServer that this version does not know, kept as it came."""
 
     type: UnknownTag
@@ -2446,7 +2512,9 @@ class UnknownMultiSelectItems(Unknown, tag_field="type", known=("string",), init
     """Any type but those named above."""
 
 
-class UnknownSessionConfigOption(Unknown, tag_field="type", known=("select", "boolean"), init=False):
+class UnknownSessionConfigOption(
+    Unknown, tag_field="type", known=("select", "boolean"), init=False
+):
     """A variant of SessionConfigOption that this version does not know, kept as it came."""
 
     type: UnknownTag
@@ -2497,7 +2565,9 @@ class UnknownSessionUpdate(
     """The unknown tag."""
 
 
-class UnknownSetSessionConfigOptionRequest(Unknown, tag_field="type", known=("boolean", "value_id"), init=False):
+class UnknownSetSessionConfigOptionRequest(
+    Unknown, tag_field="type", known=("boolean", "value_id"), init=False
+):
     """A variant of SetSessionConfigOptionRequest that this version does not know, kept as it came."""
 
     type: UnknownTag
@@ -2516,7 +2586,9 @@ class UnknownSetSessionConfigOptionRequest(Unknown, tag_field="type", known=("bo
     """Id of the value to select."""
 
 
-class UnknownToolCallContent(Unknown, tag_field="type", known=("content", "diff", "terminal"), init=False):
+class UnknownToolCallContent(
+    Unknown, tag_field="type", known=("content", "diff", "terminal"), init=False
+):
     """A variant of ToolCallContent that this version does not know, kept as it came."""
 
     type: UnknownTag
@@ -2554,7 +2626,9 @@ class UsageUpdate(Record, tag_field="sessionUpdate", tag="usage_update"):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class UserMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="user_message_chunk"):
+class UserMessageChunk(
+    ContentChunk, tag_field="sessionUpdate", tag="user_message_chunk"
+):
     """A piece of a message of the user, as replayed while a session loads."""
 
     session_update: ClassVar[Literal["user_message_chunk"]] = "user_message_chunk"
@@ -2635,7 +2709,9 @@ class WriteTextFileResponse(Record):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-AuthMethod: TypeAlias = Annotated[AuthMethodTerminal | UnknownAuthMethod | AuthMethodAgent, Tagged("type")]
+AuthMethod: TypeAlias = Annotated[
+    AuthMethodTerminal | UnknownAuthMethod | AuthMethodAgent, Tagged("type")
+]
 """One way to authenticate, discriminated by `type`. Without `type`, or with `agent`, it is a method that the agent
 runs itself. A method of another type is kept and never taken for one of these.
 
@@ -2651,7 +2727,9 @@ AvailableCommandInput: TypeAlias = UnstructuredCommandInput
 CompactionId: TypeAlias = str
 """Identifies a compaction within a session. The agent chooses it."""
 
-CompactionStatus: TypeAlias = Literal["in_progress", "completed", "failed", "cancelled"] | str
+CompactionStatus: TypeAlias = (
+    Literal["in_progress", "completed", "failed", "cancelled"] | str
+)
 """The progress of a compaction.
 
 - `in_progress`: In progress.
@@ -2663,7 +2741,9 @@ Other values are kept as they are.
 """
 
 SetSessionConfigOptionRequest: TypeAlias = Annotated[
-    BooleanSetSessionConfigOptionRequest | UnknownSetSessionConfigOptionRequest | ValueIdSetSessionConfigOptionRequest,
+    BooleanSetSessionConfigOptionRequest
+    | UnknownSetSessionConfigOptionRequest
+    | ValueIdSetSessionConfigOptionRequest,
     Tagged("type"),
 ]
 """Parameters of `session/set_config_option`: the client gives a setting of a session another value. The form of
@@ -2673,7 +2753,8 @@ Unknown values of `type` are kept as `UnknownSetSessionConfigOptionRequest`.
 """
 
 SessionConfigOption: TypeAlias = Annotated[
-    SessionConfigSelect | SessionConfigBoolean | UnknownSessionConfigOption, Tagged("type")
+    SessionConfigSelect | SessionConfigBoolean | UnknownSessionConfigOption,
+    Tagged("type"),
 ]
 """A setting of a session with its current value, discriminated by `type`. Clients leave out settings of a type that
 they do not know, and keep them when storing.
@@ -2695,7 +2776,9 @@ SessionConfigValueId: TypeAlias = str
 SessionConfigGroupId: TypeAlias = str
 """Identifies a group of values within a selection."""
 
-SessionConfigOptionCategory: TypeAlias = Literal["mode", "model", "model_config", "thought_level"] | str
+SessionConfigOptionCategory: TypeAlias = (
+    Literal["mode", "model", "model_config", "thought_level"] | str
+)
 """The category of a setting. It affects only the presentation, and correct behaviour does not depend on it. Names that
 begin with `_` are custom, all others are reserved for the protocol; unknown ones are ignored.
 
@@ -2708,7 +2791,13 @@ Other values are kept as they are.
 """
 
 ContentBlock: TypeAlias = Annotated[
-    TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource | UnknownContentBlock, Tagged("type")
+    TextContent
+    | ImageContent
+    | AudioContent
+    | ResourceLink
+    | EmbeddedResource
+    | UnknownContentBlock,
+    Tagged("type"),
 ]
 """One piece of content, discriminated by `type`. Prompts, streamed messages and tool output consist of such blocks.
 Unknown types are kept and shown in a neutral way.
@@ -2716,7 +2805,9 @@ Unknown types are kept and shown in a neutral way.
 Unknown values of `type` are kept as `UnknownContentBlock`.
 """
 
-EmbeddedResourceResource: TypeAlias = Annotated[TextResourceContents | BlobResourceContents, Shapes()]
+EmbeddedResourceResource: TypeAlias = Annotated[
+    TextResourceContents | BlobResourceContents, Shapes()
+]
 """Content of a resource, as text or as bytes. What has `text` is read as text, even if `blob` is there too."""
 
 Role: TypeAlias = Literal["assistant", "user"] | str
@@ -2728,10 +2819,14 @@ Role: TypeAlias = Literal["assistant", "user"] | str
 Other values are kept as they are.
 """
 
-ElicitationFormMode: TypeAlias = Annotated[SessionElicitationFormMode | RequestElicitationFormMode, Shapes()]
+ElicitationFormMode: TypeAlias = Annotated[
+    SessionElicitationFormMode | RequestElicitationFormMode, Shapes()
+]
 """What a form elicitation adds to the question: the form, and what it belongs to."""
 
-ElicitationUrlMode: TypeAlias = Annotated[SessionElicitationUrlMode | RequestElicitationUrlMode, Shapes()]
+ElicitationUrlMode: TypeAlias = Annotated[
+    SessionElicitationUrlMode | RequestElicitationUrlMode, Shapes()
+]
 """What a URL elicitation adds to the question: the page, and what it belongs to."""
 
 CreateElicitationRequest: TypeAlias = Annotated[
@@ -2748,7 +2843,10 @@ Unknown values of `mode` are kept as `UnknownCreateElicitationRequest`.
 """
 
 CreateElicitationResponse: TypeAlias = Annotated[
-    ElicitationAcceptAction | ElicitationDeclineAction | ElicitationCancelAction | UnknownCreateElicitationResponse,
+    ElicitationAcceptAction
+    | ElicitationDeclineAction
+    | ElicitationCancelAction
+    | UnknownCreateElicitationResponse,
     Tagged("action"),
 ]
 """Result of `elicitation/create`, discriminated by `action`. Only `accept` carries an answer.
@@ -2756,7 +2854,9 @@ CreateElicitationResponse: TypeAlias = Annotated[
 Unknown values of `action` are kept as `UnknownCreateElicitationResponse`.
 """
 
-ElicitationContentValue: TypeAlias = Annotated[str | int | Number | bool | list[str], Shapes()]
+ElicitationContentValue: TypeAlias = Annotated[
+    str | int | Number | bool | list[str], Shapes()
+]
 """A value that the user entered."""
 
 ElicitationSchemaType: TypeAlias = Literal["object"]
@@ -2791,7 +2891,8 @@ Other values are kept as they are.
 """
 
 MultiSelectItems: TypeAlias = Annotated[
-    StringMultiSelectItems | UnknownMultiSelectItems | TitledMultiSelectItems, Tagged("type")
+    StringMultiSelectItems | UnknownMultiSelectItems | TitledMultiSelectItems,
+    Tagged("type"),
 ]
 """The values of a multiple choice: with labels where there is no `type`, otherwise as `type` says.
 
@@ -2830,7 +2931,10 @@ RequestId: TypeAlias = int | str | None
 answer, and the receiver returns it unchanged.
 """
 
-ErrorCode: TypeAlias = Literal[-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32001, -32002] | int
+ErrorCode: TypeAlias = (
+    Literal[-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32001, -32002]
+    | int
+)
 """Kind of a failure: the codes of JSON-RPC and those of ACP. Any other 32-bit integer is allowed too.
 
 - `-32700`: The text received is not valid JSON.
@@ -2848,7 +2952,9 @@ ErrorCode: TypeAlias = Literal[-32700, -32600, -32601, -32602, -32603, -32800, -
 Other values are kept as they are.
 """
 
-McpServer: TypeAlias = Annotated[McpServerHttp | McpServerSse | UnknownMcpServer | McpServerStdio, Tagged("type")]
+McpServer: TypeAlias = Annotated[
+    McpServerHttp | McpServerSse | UnknownMcpServer | McpServerStdio, Tagged("type")
+]
 """How to reach an MCP server, discriminated by `type`. Without `type` it is a program to start. An agent that cannot
 read an entry refuses the request.
 
@@ -2865,7 +2971,9 @@ NoticeSeverity: TypeAlias = Literal["info", "warning", "error"] | str
 Other values are kept as they are.
 """
 
-AbsolutePath: TypeAlias = Annotated[str, _Meta(pattern="^(?:/|[A-Za-z]:[/\\\\]|\\\\\\\\[^/\\\\])")]
+AbsolutePath: TypeAlias = Annotated[
+    str, _Meta(pattern="^(?:/|[A-Za-z]:[/\\\\]|\\\\\\\\[^/\\\\])")
+]
 """An absolute path: from the root `/` on POSIX, from a drive such as `C:\\` or `C:/` or from a share such as
 `\\\\server\\share` on Windows. It is never empty and never relative.
 """
@@ -2881,7 +2989,9 @@ Discriminated by `outcome`; unknown values are refused.
 PermissionOptionId: TypeAlias = str
 """Identifies a choice within a permission request."""
 
-PermissionOptionKind: TypeAlias = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
+PermissionOptionKind: TypeAlias = Literal[
+    "allow_once", "allow_always", "reject_once", "reject_always"
+]
 """What a choice means: consent or refusal, and for how long.
 
 - `allow_once`: Consent to this call only.
@@ -2910,7 +3020,9 @@ PlanEntryStatus: TypeAlias = Literal["pending", "in_progress", "completed"] | st
 Other values are kept as they are.
 """
 
-StopReason: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
+StopReason: TypeAlias = Literal[
+    "end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"
+]
 """Why an agent ended a turn.
 
 - `end_turn`: The model has finished its answer.
@@ -2937,7 +3049,19 @@ ToolCallId: TypeAlias = str
 """Identifies a tool call within a session."""
 
 ToolKind: TypeAlias = (
-    Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"] | str
+    Literal[
+        "read",
+        "edit",
+        "delete",
+        "move",
+        "search",
+        "execute",
+        "think",
+        "fetch",
+        "switch_mode",
+        "other",
+    ]
+    | str
 )
 """The kind of tool, from which clients choose icons and layout. Unknown kinds are kept and treated like `other`.
 
@@ -2955,7 +3079,9 @@ ToolKind: TypeAlias = (
 Other values are kept as they are.
 """
 
-ToolCallStatus: TypeAlias = Literal["pending", "in_progress", "completed", "failed"] | str
+ToolCallStatus: TypeAlias = (
+    Literal["pending", "in_progress", "completed", "failed"] | str
+)
 """The progress of a tool call. Unknown states are kept.
 
 - `pending`: Not running yet: its arguments are still streaming, or permission is awaited.
@@ -2966,7 +3092,9 @@ ToolCallStatus: TypeAlias = Literal["pending", "in_progress", "completed", "fail
 Other values are kept as they are.
 """
 
-ToolCallContent: TypeAlias = Annotated[Content | Diff | Terminal | UnknownToolCallContent, Tagged("type")]
+ToolCallContent: TypeAlias = Annotated[
+    Content | Diff | Terminal | UnknownToolCallContent, Tagged("type")
+]
 """Something to show for a tool call, discriminated by `type`. Unknown types are kept.
 
 Unknown values of `type` are kept as `UnknownToolCallContent`.

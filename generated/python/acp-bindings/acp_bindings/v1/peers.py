@@ -30,13 +30,17 @@ WIRE: Final = wire.Wire(
 class RemoteAgent(peers.Remote):
     """The calls to the agent. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
-    async def authenticate(self, params: models.AuthenticateRequest, /) -> models.AuthenticateResponse:
+    async def authenticate(
+        self, params: models.AuthenticateRequest, /
+    ) -> models.AuthenticateResponse:
         """The client asks the agent to run one of its methods. Methods of type `terminal` are never passed here, since
         the client carries them out by itself.
         """
         return await self.connection.request("authenticate", params)
 
-    async def logout(self, params: models.LogoutRequest | None = None, /) -> models.LogoutResponse:
+    async def logout(
+        self, params: models.LogoutRequest | None = None, /
+    ) -> models.LogoutResponse:
         """The client ends the signed-in state. New sessions then need authentication again; the agent decides whether
         open ones end.
 
@@ -52,7 +56,9 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/set_config_option", params)
 
-    async def initialize(self, params: models.InitializeRequest, /) -> models.InitializeResponse:
+    async def initialize(
+        self, params: models.InitializeRequest, /
+    ) -> models.InitializeResponse:
         """The first request on every connection. The client sends it before anything else."""
         return await self.connection.request("initialize", params)
 
@@ -62,7 +68,9 @@ class RemoteAgent(peers.Remote):
         """
         await self.connection.notify("$/cancel_request", params)
 
-    async def session_prompt(self, params: models.PromptRequest, /) -> models.PromptResponse:
+    async def session_prompt(
+        self, params: models.PromptRequest, /
+    ) -> models.PromptResponse:
         """The client hands over what the user wrote and starts a turn. While the agent works it streams
         `session/update` notifications; the response comes at the end of the turn.
         """
@@ -74,13 +82,17 @@ class RemoteAgent(peers.Remote):
         """
         await self.connection.notify("session/cancel", params)
 
-    async def session_new(self, params: models.NewSessionRequest, /) -> models.NewSessionResponse:
+    async def session_new(
+        self, params: models.NewSessionRequest, /
+    ) -> models.NewSessionResponse:
         """The client starts a conversation with no history. The agent connects to the given MCP servers and may answer
         with error -32000 if the user must sign in first.
         """
         return await self.connection.request("session/new", params)
 
-    async def session_load(self, params: models.LoadSessionRequest, /) -> models.LoadSessionResponse:
+    async def session_load(
+        self, params: models.LoadSessionRequest, /
+    ) -> models.LoadSessionResponse:
         """The client reopens a stored session. Before it answers, the agent restores the context and replays the whole
         conversation as `session/update` notifications. The agent may answer with error -32000 if the user must sign
         in first.
@@ -89,7 +101,9 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/load", params)
 
-    async def session_resume(self, params: models.ResumeSessionRequest, /) -> models.ResumeSessionResponse:
+    async def session_resume(
+        self, params: models.ResumeSessionRequest, /
+    ) -> models.ResumeSessionResponse:
         """The client continues a stored session whose messages it has already or does not need. The agent restores the
         context but replays nothing. The agent may answer with error -32000 if the user must sign in first.
 
@@ -97,7 +111,9 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/resume", params)
 
-    async def session_fork(self, params: models.ForkSessionRequest, /) -> models.ForkSessionResponse:
+    async def session_fork(
+        self, params: models.ForkSessionRequest, /
+    ) -> models.ForkSessionResponse:
         """The client starts a new session from the context of another, which stays as it was. Good for side work such
         as a summary. The agent may answer with error -32000 if the user must sign in first. Not yet stable.
 
@@ -105,21 +121,27 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/fork", params)
 
-    async def session_list(self, params: models.ListSessionsRequest | None = None, /) -> models.ListSessionsResponse:
+    async def session_list(
+        self, params: models.ListSessionsRequest | None = None, /
+    ) -> models.ListSessionsResponse:
         """The client asks which sessions the agent knows. All filters given must match.
 
         Needs the capability `agentCapabilities.sessionCapabilities.list` of the agent.
         """
         return await self.connection.request("session/list", params)
 
-    async def session_delete(self, params: models.DeleteSessionRequest, /) -> models.DeleteSessionResponse:
+    async def session_delete(
+        self, params: models.DeleteSessionRequest, /
+    ) -> models.DeleteSessionResponse:
         """The client removes a session from what `session/list` returns.
 
         Needs the capability `agentCapabilities.sessionCapabilities.delete` of the agent.
         """
         return await self.connection.request("session/delete", params)
 
-    async def session_close(self, params: models.CloseSessionRequest, /) -> models.CloseSessionResponse:
+    async def session_close(
+        self, params: models.CloseSessionRequest, /
+    ) -> models.CloseSessionResponse:
         """The client is done with an open session. The agent cancels work in progress, as after `session/cancel`, and
         frees what the session holds.
 
@@ -127,7 +149,9 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/close", params)
 
-    async def session_set_mode(self, params: models.SetSessionModeRequest, /) -> models.SetSessionModeResponse:
+    async def session_set_mode(
+        self, params: models.SetSessionModeRequest, /
+    ) -> models.SetSessionModeResponse:
         """The client switches the mode of a session, whether a turn is running or not."""
         return await self.connection.request("session/set_mode", params)
 
@@ -135,7 +159,9 @@ class RemoteAgent(peers.Remote):
 class RemoteClient(peers.Remote):
     """The calls to the client. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
-    async def elicitation_create(self, params: models.CreateElicitationRequest, /) -> models.CreateElicitationResponse:
+    async def elicitation_create(
+        self, params: models.CreateElicitationRequest, /
+    ) -> models.CreateElicitationResponse:
         """The agent asks the user for information, in the way that `mode` says. The question belongs to a session or
         to another request, and modes that the client did not advertise are not used.
 
@@ -143,7 +169,9 @@ class RemoteClient(peers.Remote):
         """
         return await self.connection.request("elicitation/create", params)
 
-    async def elicitation_complete(self, params: models.CompleteElicitationNotification, /) -> None:
+    async def elicitation_complete(
+        self, params: models.CompleteElicitationNotification, /
+    ) -> None:
         """The agent reports that the user is done with a web page, so that the client can close its prompt. Clients
         ignore ids that they do not know.
 
@@ -151,7 +179,9 @@ class RemoteClient(peers.Remote):
         """
         await self.connection.notify("elicitation/complete", params)
 
-    async def fs_read_text_file(self, params: models.ReadTextFileRequest, /) -> models.ReadTextFileResponse:
+    async def fs_read_text_file(
+        self, params: models.ReadTextFileRequest, /
+    ) -> models.ReadTextFileResponse:
         """The agent asks the client for the text of a file, unsaved changes in the editor included. The client refuses
         paths outside the session's workspace roots.
 
@@ -159,7 +189,9 @@ class RemoteClient(peers.Remote):
         """
         return await self.connection.request("fs/read_text_file", params)
 
-    async def fs_write_text_file(self, params: models.WriteTextFileRequest, /) -> models.WriteTextFileResponse:
+    async def fs_write_text_file(
+        self, params: models.WriteTextFileRequest, /
+    ) -> models.WriteTextFileResponse:
         """The agent has the client write a text file, creating it and its folders where they are missing. The client
         refuses paths outside the session's workspace roots.
 
@@ -181,14 +213,18 @@ class RemoteClient(peers.Remote):
         """
         return await self.connection.request("session/request_permission", params)
 
-    async def terminal_create(self, params: models.CreateTerminalRequest, /) -> models.CreateTerminalResponse:
+    async def terminal_create(
+        self, params: models.CreateTerminalRequest, /
+    ) -> models.CreateTerminalResponse:
         """The agent has the client start a command. The response comes at once, while the command runs on.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
         return await self.connection.request("terminal/create", params)
 
-    async def terminal_output(self, params: models.TerminalOutputRequest, /) -> models.TerminalOutputResponse:
+    async def terminal_output(
+        self, params: models.TerminalOutputRequest, /
+    ) -> models.TerminalOutputResponse:
         """The agent asks what a command has printed so far, without waiting for its end.
 
         Needs the capability `clientCapabilities.terminal` of the client.
@@ -204,14 +240,18 @@ class RemoteClient(peers.Remote):
         """
         return await self.connection.request("terminal/wait_for_exit", params)
 
-    async def terminal_kill(self, params: models.KillTerminalRequest, /) -> models.KillTerminalResponse:
+    async def terminal_kill(
+        self, params: models.KillTerminalRequest, /
+    ) -> models.KillTerminalResponse:
         """The agent stops a command but keeps its terminal, to read what was printed. A timeout is a typical reason.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
         return await self.connection.request("terminal/kill", params)
 
-    async def terminal_release(self, params: models.ReleaseTerminalRequest, /) -> models.ReleaseTerminalResponse:
+    async def terminal_release(
+        self, params: models.ReleaseTerminalRequest, /
+    ) -> models.ReleaseTerminalResponse:
         """The agent releases a terminal. A command that still runs is killed, and the id is invalid from then on; tool
         calls that show the terminal keep showing its output.
 
@@ -257,7 +297,9 @@ class Agent(peers.Side):
         """The calls to the client."""
         return RemoteClient(self.connection)
 
-    async def authenticate(self, params: models.AuthenticateRequest, /) -> models.AuthenticateResponse:
+    async def authenticate(
+        self, params: models.AuthenticateRequest, /
+    ) -> models.AuthenticateResponse:
         """The client asks the agent to run one of its methods. Methods of type `terminal` are never passed here, since
         the client carries them out by itself.
         """
@@ -279,7 +321,9 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/set_config_option")
 
-    async def initialize(self, params: models.InitializeRequest, /) -> models.InitializeResponse:
+    async def initialize(
+        self, params: models.InitializeRequest, /
+    ) -> models.InitializeResponse:
         """The first request on every connection. The client sends it before anything else."""
         raise peers.refuse_unserved("initialize")
 
@@ -288,7 +332,9 @@ class Agent(peers.Side):
         but it still answers the request: with a result, perhaps partial, or with error -32800.
         """
 
-    async def session_prompt(self, params: models.PromptRequest, /) -> models.PromptResponse:
+    async def session_prompt(
+        self, params: models.PromptRequest, /
+    ) -> models.PromptResponse:
         """The client hands over what the user wrote and starts a turn. While the agent works it streams
         `session/update` notifications; the response comes at the end of the turn.
         """
@@ -299,13 +345,17 @@ class Agent(peers.Side):
         open `session/prompt` with `cancelled`; the client answers every open permission request likewise.
         """
 
-    async def session_new(self, params: models.NewSessionRequest, /) -> models.NewSessionResponse:
+    async def session_new(
+        self, params: models.NewSessionRequest, /
+    ) -> models.NewSessionResponse:
         """The client starts a conversation with no history. The agent connects to the given MCP servers and may answer
         with error -32000 if the user must sign in first.
         """
         raise peers.refuse_unserved("session/new")
 
-    async def session_load(self, params: models.LoadSessionRequest, /) -> models.LoadSessionResponse:
+    async def session_load(
+        self, params: models.LoadSessionRequest, /
+    ) -> models.LoadSessionResponse:
         """The client reopens a stored session. Before it answers, the agent restores the context and replays the whole
         conversation as `session/update` notifications. The agent may answer with error -32000 if the user must sign
         in first.
@@ -314,7 +364,9 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/load")
 
-    async def session_resume(self, params: models.ResumeSessionRequest, /) -> models.ResumeSessionResponse:
+    async def session_resume(
+        self, params: models.ResumeSessionRequest, /
+    ) -> models.ResumeSessionResponse:
         """The client continues a stored session whose messages it has already or does not need. The agent restores the
         context but replays nothing. The agent may answer with error -32000 if the user must sign in first.
 
@@ -322,7 +374,9 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/resume")
 
-    async def session_fork(self, params: models.ForkSessionRequest, /) -> models.ForkSessionResponse:
+    async def session_fork(
+        self, params: models.ForkSessionRequest, /
+    ) -> models.ForkSessionResponse:
         """The client starts a new session from the context of another, which stays as it was. Good for side work such
         as a summary. The agent may answer with error -32000 if the user must sign in first. Not yet stable.
 
@@ -330,21 +384,27 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/fork")
 
-    async def session_list(self, params: models.ListSessionsRequest, /) -> models.ListSessionsResponse:
+    async def session_list(
+        self, params: models.ListSessionsRequest, /
+    ) -> models.ListSessionsResponse:
         """The client asks which sessions the agent knows. All filters given must match.
 
         Needs the capability `agentCapabilities.sessionCapabilities.list` of the agent.
         """
         raise peers.refuse_unserved("session/list")
 
-    async def session_delete(self, params: models.DeleteSessionRequest, /) -> models.DeleteSessionResponse:
+    async def session_delete(
+        self, params: models.DeleteSessionRequest, /
+    ) -> models.DeleteSessionResponse:
         """The client removes a session from what `session/list` returns.
 
         Needs the capability `agentCapabilities.sessionCapabilities.delete` of the agent.
         """
         raise peers.refuse_unserved("session/delete")
 
-    async def session_close(self, params: models.CloseSessionRequest, /) -> models.CloseSessionResponse:
+    async def session_close(
+        self, params: models.CloseSessionRequest, /
+    ) -> models.CloseSessionResponse:
         """The client is done with an open session. The agent cancels work in progress, as after `session/cancel`, and
         frees what the session holds.
 
@@ -352,7 +412,9 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/close")
 
-    async def session_set_mode(self, params: models.SetSessionModeRequest, /) -> models.SetSessionModeResponse:
+    async def session_set_mode(
+        self, params: models.SetSessionModeRequest, /
+    ) -> models.SetSessionModeResponse:
         """The client switches the mode of a session, whether a turn is running or not."""
         raise peers.refuse_unserved("session/set_mode")
 
@@ -385,7 +447,9 @@ class Client(peers.Side):
         """The calls to the agent."""
         return RemoteAgent(self.connection)
 
-    async def elicitation_create(self, params: models.CreateElicitationRequest, /) -> models.CreateElicitationResponse:
+    async def elicitation_create(
+        self, params: models.CreateElicitationRequest, /
+    ) -> models.CreateElicitationResponse:
         """The agent asks the user for information, in the way that `mode` says. The question belongs to a session or
         to another request, and modes that the client did not advertise are not used.
 
@@ -393,14 +457,18 @@ class Client(peers.Side):
         """
         raise peers.refuse_unserved("elicitation/create")
 
-    async def elicitation_complete(self, params: models.CompleteElicitationNotification, /) -> None:
+    async def elicitation_complete(
+        self, params: models.CompleteElicitationNotification, /
+    ) -> None:
         """The agent reports that the user is done with a web page, so that the client can close its prompt. Clients
         ignore ids that they do not know.
 
         Needs the capability `clientCapabilities.elicitation.url` of the client.
         """
 
-    async def fs_read_text_file(self, params: models.ReadTextFileRequest, /) -> models.ReadTextFileResponse:
+    async def fs_read_text_file(
+        self, params: models.ReadTextFileRequest, /
+    ) -> models.ReadTextFileResponse:
         """The agent asks the client for the text of a file, unsaved changes in the editor included. The client refuses
         paths outside the session's workspace roots.
 
@@ -408,7 +476,9 @@ class Client(peers.Side):
         """
         raise peers.refuse_unserved("fs/read_text_file")
 
-    async def fs_write_text_file(self, params: models.WriteTextFileRequest, /) -> models.WriteTextFileResponse:
+    async def fs_write_text_file(
+        self, params: models.WriteTextFileRequest, /
+    ) -> models.WriteTextFileResponse:
         """The agent has the client write a text file, creating it and its folders where they are missing. The client
         refuses paths outside the session's workspace roots.
 
@@ -429,14 +499,18 @@ class Client(peers.Side):
         """
         raise peers.refuse_unserved("session/request_permission")
 
-    async def terminal_create(self, params: models.CreateTerminalRequest, /) -> models.CreateTerminalResponse:
+    async def terminal_create(
+        self, params: models.CreateTerminalRequest, /
+    ) -> models.CreateTerminalResponse:
         """The agent has the client start a command. The response comes at once, while the command runs on.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
         raise peers.refuse_unserved("terminal/create")
 
-    async def terminal_output(self, params: models.TerminalOutputRequest, /) -> models.TerminalOutputResponse:
+    async def terminal_output(
+        self, params: models.TerminalOutputRequest, /
+    ) -> models.TerminalOutputResponse:
         """The agent asks what a command has printed so far, without waiting for its end.
 
         Needs the capability `clientCapabilities.terminal` of the client.
@@ -452,14 +526,18 @@ class Client(peers.Side):
         """
         raise peers.refuse_unserved("terminal/wait_for_exit")
 
-    async def terminal_kill(self, params: models.KillTerminalRequest, /) -> models.KillTerminalResponse:
+    async def terminal_kill(
+        self, params: models.KillTerminalRequest, /
+    ) -> models.KillTerminalResponse:
         """The agent stops a command but keeps its terminal, to read what was printed. A timeout is a typical reason.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
         raise peers.refuse_unserved("terminal/kill")
 
-    async def terminal_release(self, params: models.ReleaseTerminalRequest, /) -> models.ReleaseTerminalResponse:
+    async def terminal_release(
+        self, params: models.ReleaseTerminalRequest, /
+    ) -> models.ReleaseTerminalResponse:
         """The agent releases a terminal. A command that still runs is killed, and the id is invalid from then on; tool
         calls that show the terminal keep showing its output.
 
@@ -529,4 +607,6 @@ def join(
     **options: Unpack[wire.Options],
 ) -> AbstractAsyncContextManager[tuple[RemoteAgent, RemoteClient]]:
     """Connect both sides in memory, and give the calls to each. A sender waits once `capacity` bytes are unread."""
-    return peers.joined(agent, client, RemoteAgent, RemoteClient, capacity=capacity, **options)
+    return peers.joined(
+        agent, client, RemoteAgent, RemoteClient, capacity=capacity, **options
+    )

@@ -87,11 +87,15 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["session/set_config_option"], /
-        ) -> contract.Method[models.SetSessionConfigOptionRequest, models.SetSessionConfigOptionResponse]: ...
+        ) -> contract.Method[
+            models.SetSessionConfigOptionRequest, models.SetSessionConfigOptionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["elicitation/create"], /
-        ) -> contract.Method[models.CreateElicitationRequest, models.CreateElicitationResponse]: ...
+        ) -> contract.Method[
+            models.CreateElicitationRequest, models.CreateElicitationResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["elicitation/complete"], /
@@ -107,7 +111,9 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["session/request_permission"], /
-        ) -> contract.Method[models.RequestPermissionRequest, models.RequestPermissionResponse]: ...
+        ) -> contract.Method[
+            models.RequestPermissionRequest, models.RequestPermissionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/prompt"], /
@@ -127,11 +133,15 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["session/list"], /
-        ) -> contract.Method[models.ListSessionsRequest, models.ListSessionsResponse]: ...
+        ) -> contract.Method[
+            models.ListSessionsRequest, models.ListSessionsResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/resume"], /
-        ) -> contract.Method[models.ResumeSessionRequest, models.ResumeSessionResponse]: ...
+        ) -> contract.Method[
+            models.ResumeSessionRequest, models.ResumeSessionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/fork"], /
@@ -139,19 +149,27 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["session/close"], /
-        ) -> contract.Method[models.CloseSessionRequest, models.CloseSessionResponse]: ...
+        ) -> contract.Method[
+            models.CloseSessionRequest, models.CloseSessionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/delete"], /
-        ) -> contract.Method[models.DeleteSessionRequest, models.DeleteSessionResponse]: ...
+        ) -> contract.Method[
+            models.DeleteSessionRequest, models.DeleteSessionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["terminal/cancel"], /
-        ) -> contract.Method[models.CancelTerminalRequest, models.CancelTerminalResponse]: ...
+        ) -> contract.Method[
+            models.CancelTerminalRequest, models.CancelTerminalResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["tool_call/cancel"], /
-        ) -> contract.Method[models.CancelToolCallRequest, models.CancelToolCallResponse]: ...
+        ) -> contract.Method[
+            models.CancelToolCallRequest, models.CancelToolCallResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/update"], /
@@ -163,10 +181,19 @@ if TYPE_CHECKING:
 
 _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
     "auth/login": contract.Method(
-        "auth/login", "agent", "request", models.LoginAuthRequest, models.LoginAuthResponse, batch="never"
+        "auth/login",
+        "agent",
+        "request",
+        models.LoginAuthRequest,
+        models.LoginAuthResponse,
+        batch="never",
     ),
     "auth/logout": contract.Method(
-        "auth/logout", "agent", "request", models.LogoutAuthRequest, models.LogoutAuthResponse
+        "auth/logout",
+        "agent",
+        "request",
+        models.LogoutAuthRequest,
+        models.LogoutAuthResponse,
     ),
     "session/set_config_option": contract.Method(
         "session/set_config_option",
@@ -193,10 +220,19 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         capability="client:capabilities.elicitation.url",
     ),
     "initialize": contract.Method(
-        "initialize", "agent", "request", models.InitializeRequest, models.InitializeResponse, batch="never"
+        "initialize",
+        "agent",
+        "request",
+        models.InitializeRequest,
+        models.InitializeResponse,
+        batch="never",
     ),
     "$/cancel_request": contract.Method(
-        "$/cancel_request", "protocol", "notification", models.CancelRequestNotification, None
+        "$/cancel_request",
+        "protocol",
+        "notification",
+        models.CancelRequestNotification,
+        None,
     ),
     "session/request_permission": contract.Method(
         "session/request_permission",
@@ -283,10 +319,18 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         capability="agent:capabilities.session.delete",
     ),
     "terminal/cancel": contract.Method(
-        "terminal/cancel", "agent", "request", models.CancelTerminalRequest, models.CancelTerminalResponse
+        "terminal/cancel",
+        "agent",
+        "request",
+        models.CancelTerminalRequest,
+        models.CancelTerminalResponse,
     ),
     "tool_call/cancel": contract.Method(
-        "tool_call/cancel", "agent", "request", models.CancelToolCallRequest, models.CancelToolCallResponse
+        "tool_call/cancel",
+        "agent",
+        "request",
+        models.CancelToolCallRequest,
+        models.CancelToolCallResponse,
     ),
     "session/update": contract.Method(
         "session/update",
@@ -307,7 +351,12 @@ STRICT: Final = strict.Strict.of(__name__, METHODS)
 """The judge of this protocol version; `acp_monitor` takes it too."""
 
 CODEC: Final[codec.Codec[Message | list[Message], Sender]] = codec.Codec.of(
-    __name__, METHODS, error=models.Error, null_id=False, batch=True, sides=("agent", "client")
+    __name__,
+    METHODS,
+    error=models.Error,
+    null_id=False,
+    batch=True,
+    sides=("agent", "client"),
 )
 """What reads and writes the messages of this protocol version."""
 

@@ -419,10 +419,14 @@ class AuthMethodTerminal(Record, tag_field="type", tag="terminal"):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class AvailableCommandsUpdate(Record, tag_field="sessionUpdate", tag="available_commands_update"):
+class AvailableCommandsUpdate(
+    Record, tag_field="sessionUpdate", tag="available_commands_update"
+):
     """Reports which commands the user can call from now on."""
 
-    session_update: ClassVar[Literal["available_commands_update"]] = "available_commands_update"
+    session_update: ClassVar[Literal["available_commands_update"]] = (
+        "available_commands_update"
+    )
 
     available_commands: list[AvailableCommand] = field(name="availableCommands")
     """All commands, in place of the old list. `[]` means none."""
@@ -602,7 +606,9 @@ class CancelledStopReason(Record, tag_field="stopReason", tag="cancelled"):
     of its own reports another.
     """
 
-    session_update: Literal["state_update"] = field(name="sessionUpdate", default="state_update")
+    session_update: Literal["state_update"] = field(
+        name="sessionUpdate", default="state_update"
+    )
     state: Literal["idle"] = "idle"
 
     stop_reason: ClassVar[Literal["cancelled"]] = "cancelled"
@@ -706,12 +712,16 @@ class CommandPermissionSubject(Record, tag_field="type", tag="command"):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class CompactionSummaryChunk(Record, tag_field="sessionUpdate", tag="compaction_summary_chunk"):
+class CompactionSummaryChunk(
+    Record, tag_field="sessionUpdate", tag="compaction_summary_chunk"
+):
     """Adds a block to the end of a compaction's summary. An unknown `compactionId` starts a compaction that is in
     progress.
     """
 
-    session_update: ClassVar[Literal["compaction_summary_chunk"]] = "compaction_summary_chunk"
+    session_update: ClassVar[Literal["compaction_summary_chunk"]] = (
+        "compaction_summary_chunk"
+    )
 
     compaction_id: CompactionId = field(name="compactionId")
     """The compaction whose summary grows."""
@@ -806,13 +816,17 @@ class ContentChunk(Record):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class AgentMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_message_chunk"):
+class AgentMessageChunk(
+    ContentChunk, tag_field="sessionUpdate", tag="agent_message_chunk"
+):
     """A further piece of a message of the agent."""
 
     session_update: ClassVar[Literal["agent_message_chunk"]] = "agent_message_chunk"
 
 
-class AgentThoughtChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_thought_chunk"):
+class AgentThoughtChunk(
+    ContentChunk, tag_field="sessionUpdate", tag="agent_thought_chunk"
+):
     """A further piece of the agent's reasoning."""
 
     session_update: ClassVar[Literal["agent_thought_chunk"]] = "agent_thought_chunk"
@@ -1112,7 +1126,9 @@ class EmbeddedResource(Record, tag_field="type", tag="resource"):
 class EndTurnStopReason(Record, tag_field="stopReason", tag="end_turn"):
     """The work was done, a command without any use of the model included."""
 
-    session_update: Literal["state_update"] = field(name="sessionUpdate", default="state_update")
+    session_update: Literal["state_update"] = field(
+        name="sessionUpdate", default="state_update"
+    )
     state: Literal["idle"] = "idle"
 
     stop_reason: ClassVar[Literal["end_turn"]] = "end_turn"
@@ -1174,7 +1190,9 @@ class Error(Record):
 class ErrorStopReason(Record, tag_field="stopReason", tag="error"):
     """The fields of the reason `error`."""
 
-    session_update: Literal["state_update"] = field(name="sessionUpdate", default="state_update")
+    session_update: Literal["state_update"] = field(
+        name="sessionUpdate", default="state_update"
+    )
     state: Literal["idle"] = "idle"
 
     stop_reason: ClassVar[Literal["error"]] = "error"
@@ -1206,7 +1224,9 @@ class ForkSessionRequest(Record):
     cwd: AbsolutePath
     """The working directory of the new session."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[AbsolutePath] | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """Additional roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses
     the request if one is malformed, then with -32602, or cannot be granted, and never continues with fewer. The
     original's roots are not inherited: omission and `[]` both mean that the new session has none.
@@ -1227,12 +1247,16 @@ class ForkSessionResponse(Record):
     session_id: SessionId = field(name="sessionId")
     """The id of the new session, used by all later messages."""
 
-    config_options: list[SessionConfigOption] | UnsetType = field(name="configOptions", default=UNSET)
+    config_options: list[SessionConfigOption] | UnsetType = field(
+        name="configOptions", default=UNSET
+    )
     """The configuration options of the session with their current values. Omission and `[]` both mean that there are
     none. Every `config_option_update` replaces the list.
     """
 
-    available_commands: list[AvailableCommand] | UnsetType = field(name="availableCommands", default=UNSET)
+    available_commands: list[AvailableCommand] | UnsetType = field(
+        name="availableCommands", default=UNSET
+    )
     """The commands that the user can call at the start. Omission and `[]` both mean that there are none. Every
     `available_commands_update` replaces the list.
     """
@@ -1345,7 +1369,9 @@ class InitializeRequest(Record):
     info: Implementation
     """The name and version of the client's program."""
 
-    capabilities: ClientCapabilities = field(default_factory=lambda: ClientCapabilities())
+    capabilities: ClientCapabilities = field(
+        default_factory=lambda: ClientCapabilities()
+    )
     """What the client offers to the agent. Omission means nothing beyond the basics.
 
     Omitted means {}.
@@ -1372,7 +1398,9 @@ class InitializeResponse(Record):
     Omitted means {}.
     """
 
-    auth_methods: list[AuthMethod] | UnsetType = field(name="authMethods", default=UNSET)
+    auth_methods: list[AuthMethod] | UnsetType = field(
+        name="authMethods", default=UNSET
+    )
     """The authentication methods. If there is at least one, the agent has `auth/login` and `auth/logout`; if the list
     is empty or omitted, it has neither.
     """
@@ -1415,7 +1443,9 @@ class ListSessionsRequest(Record):
     normalise paths before it compares them. Null and omission both mean sessions of every directory.
     """
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[AbsolutePath] | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """Only sessions with exactly these additional roots, in this order. `[]` finds the sessions that have none;
     omission means no filter. A malformed list of roots is refused with -32602.
 
@@ -1459,7 +1489,9 @@ class LoadSessionRequest(Record):
     cwd: AbsolutePath
     """The working directory of the session."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[AbsolutePath] | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """Additional roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses
     the request if one is malformed, then with -32602, or cannot be granted, and never continues with fewer. This is
     the whole list from now on, whatever the session had before; omission and `[]` both mean that there are none.
@@ -1481,7 +1513,9 @@ class LoadSessionResponse(Record):
     has neither; see `session/resume`.
     """
 
-    config_options: list[SessionConfigOption] | UnsetType = field(name="configOptions", default=UNSET)
+    config_options: list[SessionConfigOption] | UnsetType = field(
+        name="configOptions", default=UNSET
+    )
     """The configuration options of the session with their current values. Omission and `[]` both mean that there are
     none. Every `config_option_update` replaces the list.
     """
@@ -1528,7 +1562,9 @@ class LogoutAuthResponse(Record):
 class MaxTokensStopReason(Record, tag_field="stopReason", tag="max_tokens"):
     """The token limit was reached."""
 
-    session_update: Literal["state_update"] = field(name="sessionUpdate", default="state_update")
+    session_update: Literal["state_update"] = field(
+        name="sessionUpdate", default="state_update"
+    )
     state: Literal["idle"] = "idle"
 
     stop_reason: ClassVar[Literal["max_tokens"]] = "max_tokens"
@@ -1543,10 +1579,14 @@ class MaxTokensStopReason(Record, tag_field="stopReason", tag="max_tokens"):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class MaxTurnRequestsStopReason(Record, tag_field="stopReason", tag="max_turn_requests"):
+class MaxTurnRequestsStopReason(
+    Record, tag_field="stopReason", tag="max_turn_requests"
+):
     """The limit of model requests for one piece of work was reached."""
 
-    session_update: Literal["state_update"] = field(name="sessionUpdate", default="state_update")
+    session_update: Literal["state_update"] = field(
+        name="sessionUpdate", default="state_update"
+    )
     state: Literal["idle"] = "idle"
 
     stop_reason: ClassVar[Literal["max_turn_requests"]] = "max_turn_requests"
@@ -1669,7 +1709,9 @@ class NewSessionRequest(Record):
     cwd: AbsolutePath
     """The main root of the session, and the only directory against which relative paths are resolved."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[AbsolutePath] | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """Additional roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses
     the request if one is malformed, then with -32602, or cannot be granted, and never continues with fewer.
     Omission and `[]` both mean that there are none.
@@ -1692,12 +1734,16 @@ class NewSessionResponse(Record):
     session_id: SessionId = field(name="sessionId")
     """The id of the new session, used by all later messages."""
 
-    config_options: list[SessionConfigOption] | UnsetType = field(name="configOptions", default=UNSET)
+    config_options: list[SessionConfigOption] | UnsetType = field(
+        name="configOptions", default=UNSET
+    )
     """The configuration options of the session with their current values. Omission and `[]` both mean that there are
     none. Every `config_option_update` replaces the list.
     """
 
-    available_commands: list[AvailableCommand] | UnsetType = field(name="availableCommands", default=UNSET)
+    available_commands: list[AvailableCommand] | UnsetType = field(
+        name="availableCommands", default=UNSET
+    )
     """The commands that the user can call at the start. Omission and `[]` both mean that there are none. Every
     `available_commands_update` replaces the list.
     """
@@ -1709,7 +1755,9 @@ class NewSessionResponse(Record):
 class NoStopReason(Record):
     """No reason is given: `stopReason` is null or omitted."""
 
-    session_update: Literal["state_update"] = field(name="sessionUpdate", default="state_update")
+    session_update: Literal["state_update"] = field(
+        name="sessionUpdate", default="state_update"
+    )
     state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
@@ -1847,7 +1895,9 @@ class PromptCapabilities(Record):
     audio: PromptAudioCapabilities | None = None
     """Present (`{}` is enough) if prompts may hold sound recordings. Null and omission both mean that they may not."""
 
-    embedded_context: PromptEmbeddedContextCapabilities | None = field(name="embeddedContext", default=None)
+    embedded_context: PromptEmbeddedContextCapabilities | None = field(
+        name="embeddedContext", default=None
+    )
     """Present (`{}` is enough) if prompts may hold resources with their contents. Null and omission both mean that
     they may not.
     """
@@ -1904,7 +1954,9 @@ class PromptResponse(Record):
 class RefusalStopReason(Record, tag_field="stopReason", tag="refusal"):
     """The agent refused to continue."""
 
-    session_update: Literal["state_update"] = field(name="sessionUpdate", default="state_update")
+    session_update: Literal["state_update"] = field(
+        name="sessionUpdate", default="state_update"
+    )
     state: Literal["idle"] = "idle"
 
     stop_reason: ClassVar[Literal["refusal"]] = "refusal"
@@ -2011,7 +2063,9 @@ class RequiresActionStateUpdate(Record, tag_field="state", tag="requires_action"
     the agent reports `running` or `idle` next.
     """
 
-    session_update: Literal["state_update"] = field(name="sessionUpdate", default="state_update")
+    session_update: Literal["state_update"] = field(
+        name="sessionUpdate", default="state_update"
+    )
     state: ClassVar[Literal["requires_action"]] = "requires_action"
 
     background: list[BackgroundWork] | None = None
@@ -2069,7 +2123,9 @@ class ResumeSessionRequest(Record):
     cwd: AbsolutePath
     """The session's own working directory. An agent may refuse any other with -32602."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[AbsolutePath] | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """Additional roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses
     the request if one is malformed, then with -32602, or cannot be granted, and never continues with fewer. This is
     the whole list from now on, whatever the session had before; omission and `[]` both mean that there are none.
@@ -2096,12 +2152,16 @@ class ResumeSessionResponse(Record):
     the current state; the answer itself says nothing about that.
     """
 
-    config_options: list[SessionConfigOption] | UnsetType = field(name="configOptions", default=UNSET)
+    config_options: list[SessionConfigOption] | UnsetType = field(
+        name="configOptions", default=UNSET
+    )
     """The configuration options of the session with their current values. Omission and `[]` both mean that there are
     none. Every `config_option_update` replaces the list.
     """
 
-    available_commands: list[AvailableCommand] | UnsetType = field(name="availableCommands", default=UNSET)
+    available_commands: list[AvailableCommand] | UnsetType = field(
+        name="availableCommands", default=UNSET
+    )
     """The commands that the user can call at the start. Omission and `[]` both mean that there are none. Every
     `available_commands_update` replaces the list.
     """
@@ -2115,7 +2175,9 @@ class RunningStateUpdate(Record, tag_field="state", tag="running"):
     instance while a hook runs.
     """
 
-    session_update: Literal["state_update"] = field(name="sessionUpdate", default="state_update")
+    session_update: Literal["state_update"] = field(
+        name="sessionUpdate", default="state_update"
+    )
     state: ClassVar[Literal["running"]] = "running"
 
     background: list[BackgroundWork] | None = None
@@ -2325,7 +2387,9 @@ class SessionInfo(Record):
     cwd: AbsolutePath
     """The working directory of the session."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[AbsolutePath] | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """The additional roots of the session, complete and in order. An agent that advertises additional roots states
     them for every session, with `[]` where there are none.
 
@@ -2412,10 +2476,14 @@ class StringPropertySchema(Record, tag_field="type", tag="string"):
     description: str | None = None
     """What to enter, shown to the user. Null and omission both mean that there is none."""
 
-    min_length: Annotated[int, _Meta(ge=0)] | None = field(name="minLength", default=None)
+    min_length: Annotated[int, _Meta(ge=0)] | None = field(
+        name="minLength", default=None
+    )
     """The least number of characters. Null and omission both mean no limit."""
 
-    max_length: Annotated[int, _Meta(ge=0)] | None = field(name="maxLength", default=None)
+    max_length: Annotated[int, _Meta(ge=0)] | None = field(
+        name="maxLength", default=None
+    )
     """The greatest number of characters. Null and omission both mean no limit."""
 
     pattern: str | None = None
@@ -2432,7 +2500,9 @@ class StringPropertySchema(Record, tag_field="type", tag="string"):
     given in this way.
     """
 
-    one_of: Annotated[list[EnumOption], _Meta(min_length=1)] | None = field(name="oneOf", default=None)
+    one_of: Annotated[list[EnumOption], _Meta(min_length=1)] | None = field(
+        name="oneOf", default=None
+    )
     """The values to choose from, at least one, with titles. Null and omission both mean that the choice is not given
     in this way.
     """
@@ -2512,7 +2582,9 @@ class TerminalOutput(Record):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class TerminalOutputChunk(Record, tag_field="sessionUpdate", tag="terminal_output_chunk"):
+class TerminalOutputChunk(
+    Record, tag_field="sessionUpdate", tag="terminal_output_chunk"
+):
     """Adds bytes to the end of a terminal's output."""
 
     session_update: ClassVar[Literal["terminal_output_chunk"]] = "terminal_output_chunk"
@@ -2569,7 +2641,9 @@ class TerminalUpdate(Record, tag_field="sessionUpdate", tag="terminal_update"):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    exit_status: TerminalExitStatus | None | UnsetType = field(name="exitStatus", default=UNSET)
+    exit_status: TerminalExitStatus | None | UnsetType = field(
+        name="exitStatus", default=UNSET
+    )
     """How the process ended. Any object, even `{}`, says that it has ended; null takes that back.
 
     Null clears the value; omitted leaves it unchanged.
@@ -2671,12 +2745,16 @@ class ToolCallCapabilities(Record):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class ToolCallContentChunk(Record, tag_field="sessionUpdate", tag="tool_call_content_chunk"):
+class ToolCallContentChunk(
+    Record, tag_field="sessionUpdate", tag="tool_call_content_chunk"
+):
     """Adds one item to the end of a tool call's content. To replace the content, the agent sends `content` in a
     `tool_call_update`.
     """
 
-    session_update: ClassVar[Literal["tool_call_content_chunk"]] = "tool_call_content_chunk"
+    session_update: ClassVar[Literal["tool_call_content_chunk"]] = (
+        "tool_call_content_chunk"
+    )
 
     tool_call_id: ToolCallId = field(name="toolCallId")
     """The tool call whose content grows."""
@@ -2792,13 +2870,17 @@ class ToolCallUpdate(Record):
     """
 
 
-class SessionToolCallUpdate(ToolCallUpdate, tag_field="sessionUpdate", tag="tool_call_update"):
+class SessionToolCallUpdate(
+    ToolCallUpdate, tag_field="sessionUpdate", tag="tool_call_update"
+):
     """A tool call, new or changed."""
 
     session_update: ClassVar[Literal["tool_call_update"]] = "tool_call_update"
 
 
-class UnknownAuthMethod(Unknown, tag_field="type", known=("terminal", "agent"), init=False):
+class UnknownAuthMethod(
+    Unknown, tag_field="type", known=("terminal", "agent"), init=False
+):
     """An authentication method that this version does not define. Clients keep it whole when they store or forward it,
     and otherwise leave it out or show it by its name.
     """
@@ -2815,7 +2897,9 @@ class UnknownAuthMethod(Unknown, tag_field="type", known=("terminal", "agent"), 
     """The name of this authentication method, shown to the user."""
 
 
-class UnknownAvailableCommand(Unknown, tag_field="type", known=("command",), init=False):
+class UnknownAvailableCommand(
+    Unknown, tag_field="type", known=("command",), init=False
+):
     """A kind of command that this version does not define. Clients keep it whole when they store or forward it, and
     otherwise leave it out or show it by name and description.
     """
@@ -2832,7 +2916,9 @@ class UnknownAvailableCommand(Unknown, tag_field="type", known=("command",), ini
     """What the command does, shown to the user."""
 
 
-class UnknownAvailableCommandInput(Unknown, tag_field="type", known=("text",), init=False):
+class UnknownAvailableCommandInput(
+    Unknown, tag_field="type", known=("text",), init=False
+):
     """A kind of input that this version does not define. Clients keep it whole when they store or forward it, and
     otherwise offer the command without special help for its input.
     """
@@ -2843,7 +2929,9 @@ class UnknownAvailableCommandInput(Unknown, tag_field="type", known=("text",), i
     """
 
 
-class UnknownBackgroundWork(Unknown, tag_field="type", known=("terminal", "tool_call"), init=False):
+class UnknownBackgroundWork(
+    Unknown, tag_field="type", known=("terminal", "tool_call"), init=False
+):
     """A kind of work that this version does not define. It counts as running, even if the client cannot show what it
     is.
     """
@@ -2855,7 +2943,10 @@ class UnknownBackgroundWork(Unknown, tag_field="type", known=("terminal", "tool_
 
 
 class UnknownContentBlock(
-    Unknown, tag_field="type", known=("text", "image", "audio", "resource_link", "resource"), init=False
+    Unknown,
+    tag_field="type",
+    known=("text", "image", "audio", "resource_link", "resource"),
+    init=False,
 ):
     """A kind of content that this version does not define. It is kept whole when it is stored, replayed or forwarded;
     in a prompt, an agent that does not support it refuses the request with -32602, elsewhere it is skipped or shown
@@ -2868,7 +2959,9 @@ class UnknownContentBlock(
     """
 
 
-class UnknownCreateElicitationRequest(Unknown, tag_field="mode", known=("form", "url"), init=False):
+class UnknownCreateElicitationRequest(
+    Unknown, tag_field="mode", known=("form", "url"), init=False
+):
     """A way of asking that this version does not define. It is kept whole when it is stored or forwarded, and a client
     must not show it as one of the ways it knows.
     """
@@ -2885,14 +2978,18 @@ class UnknownCreateElicitationRequest(Unknown, tag_field="mode", known=("form", 
     """
 
 
-class RequestUnknownCreateElicitationRequest(UnknownCreateElicitationRequest, init=False):
+class RequestUnknownCreateElicitationRequest(
+    UnknownCreateElicitationRequest, init=False
+):
     """It belongs to a request outside every session, such as a login."""
 
     request_id: RequestId = field(name="requestId")
     """The request of the client that is still open and needs the input."""
 
 
-class SessionUnknownCreateElicitationRequest(UnknownCreateElicitationRequest, init=False):
+class SessionUnknownCreateElicitationRequest(
+    UnknownCreateElicitationRequest, init=False
+):
     """It belongs to a session, and perhaps to one tool call there."""
 
     session_id: SessionId = field(name="sessionId")
@@ -2904,7 +3001,9 @@ class SessionUnknownCreateElicitationRequest(UnknownCreateElicitationRequest, in
     """
 
 
-class UnknownCreateElicitationResponse(Unknown, tag_field="action", known=("accept", "decline", "cancel"), init=False):
+class UnknownCreateElicitationResponse(
+    Unknown, tag_field="action", known=("accept", "decline", "cancel"), init=False
+):
     """An answer that this version does not define. The agent treats it as `cancel`, and keeps it whole when it stores
     or forwards it.
     """
@@ -2918,7 +3017,12 @@ class UnknownCreateElicitationResponse(Unknown, tag_field="action", known=("acce
     """
 
 
-class UnknownDiffChange(Unknown, tag_field="operation", known=("add", "delete", "modify", "move", "copy"), init=False):
+class UnknownDiffChange(
+    Unknown,
+    tag_field="operation",
+    known=("add", "delete", "modify", "move", "copy"),
+    init=False,
+):
     """An operation that this version does not define. A leading `_` marks an extension of some implementation, any
     other unknown value a later version of the protocol.
     """
@@ -2943,7 +3047,10 @@ class UnknownDiffChange(Unknown, tag_field="operation", known=("add", "delete", 
 
 
 class UnknownElicitationPropertySchema(
-    Unknown, tag_field="type", known=("string", "number", "integer", "boolean", "array"), init=False
+    Unknown,
+    tag_field="type",
+    known=("string", "number", "integer", "boolean", "array"),
+    init=False,
 ):
     """A type of field that this version does not define. It is kept whole when it is stored or forwarded, and a client
     must not show it as a field of another type.
@@ -2958,14 +3065,23 @@ class UnknownElicitationPropertySchema(
 class UnknownIdleStateUpdate(
     Unknown,
     tag_field="stopReason",
-    known=("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"),
+    known=(
+        "end_turn",
+        "max_tokens",
+        "max_turn_requests",
+        "refusal",
+        "cancelled",
+        "error",
+    ),
     init=False,
 ):
     """A reason that this version does not define. A leading `_` marks an extension of some implementation, any other
     unknown value a later version of the protocol.
     """
 
-    session_update: Literal["state_update"] = field(name="sessionUpdate", default="state_update")
+    session_update: Literal["state_update"] = field(
+        name="sessionUpdate", default="state_update"
+    )
     state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
@@ -3029,7 +3145,9 @@ class UnknownReplayFrom(Unknown, tag_field="type", known=("start",), init=False)
     """
 
 
-class UnknownRequestPermissionOutcome(Unknown, tag_field="outcome", known=("cancelled", "selected"), init=False):
+class UnknownRequestPermissionOutcome(
+    Unknown, tag_field="outcome", known=("cancelled", "selected"), init=False
+):
     """An outcome that this version does not define. The agent must not go ahead on it; it keeps the payload when it
     stores or forwards the response.
     """
@@ -3040,7 +3158,9 @@ class UnknownRequestPermissionOutcome(Unknown, tag_field="outcome", known=("canc
     """
 
 
-class UnknownRequestPermissionSubject(Unknown, tag_field="type", known=("tool_call", "command"), init=False):
+class UnknownRequestPermissionSubject(
+    Unknown, tag_field="type", known=("tool_call", "command"), init=False
+):
     """A kind of subject that this version does not define. It is kept whole when the request is stored, replayed or
     forwarded, and the user sees title, description and options.
     """
@@ -3051,7 +3171,9 @@ class UnknownRequestPermissionSubject(Unknown, tag_field="type", known=("tool_ca
     """
 
 
-class UnknownSessionConfigOption(Unknown, tag_field="type", known=("select", "boolean"), init=False):
+class UnknownSessionConfigOption(
+    Unknown, tag_field="type", known=("select", "boolean"), init=False
+):
     """A type of option that this version does not define. Clients keep it whole when they store or forward it and
     otherwise leave it out; the agent keeps its current value.
     """
@@ -3115,7 +3237,9 @@ class UnknownSessionUpdate(
     """
 
 
-class UnknownSetSessionConfigOptionRequest(Unknown, tag_field="type", known=("id", "boolean"), init=False):
+class UnknownSetSessionConfigOptionRequest(
+    Unknown, tag_field="type", known=("id", "boolean"), init=False
+):
     """A type of value that this version does not define. An agent that does not support it refuses the request with
     -32602.
     """
@@ -3138,13 +3262,17 @@ class UnknownSetSessionConfigOptionRequest(Unknown, tag_field="type", known=("id
     """The value, in the form that its type requires."""
 
 
-class UnknownStateUpdate(Unknown, tag_field="state", known=("running", "idle", "requires_action"), init=False):
+class UnknownStateUpdate(
+    Unknown, tag_field="state", known=("running", "idle", "requires_action"), init=False
+):
     """A state that this version does not define. It is not to be taken for `idle`: the client shows that the session
     is busy until a state comes that it knows. An agent sends it only in addition to the defined states, unless the
     client knows it.
     """
 
-    session_update: Literal["state_update"] = field(name="sessionUpdate", default="state_update")
+    session_update: Literal["state_update"] = field(
+        name="sessionUpdate", default="state_update"
+    )
 
     state: UnknownTag
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
@@ -3152,7 +3280,9 @@ class UnknownStateUpdate(Unknown, tag_field="state", known=("running", "idle", "
     """
 
 
-class UnknownToolCallContent(Unknown, tag_field="type", known=("content", "diff", "terminal"), init=False):
+class UnknownToolCallContent(
+    Unknown, tag_field="type", known=("content", "diff", "terminal"), init=False
+):
     """A kind of item that this version does not define. It is kept whole when it is stored, replayed or forwarded, and
     skipped or shown in a generic way otherwise.
     """
@@ -3236,13 +3366,17 @@ class UserMessage(Record, tag_field="sessionUpdate", tag="user_message"):
     """
 
 
-class UserMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="user_message_chunk"):
+class UserMessageChunk(
+    ContentChunk, tag_field="sessionUpdate", tag="user_message_chunk"
+):
     """A further piece of a message of the user."""
 
     session_update: ClassVar[Literal["user_message_chunk"]] = "user_message_chunk"
 
 
-AuthMethod: TypeAlias = Annotated[AuthMethodTerminal | AuthMethodAgent | UnknownAuthMethod, Tagged("type")]
+AuthMethod: TypeAlias = Annotated[
+    AuthMethodTerminal | AuthMethodAgent | UnknownAuthMethod, Tagged("type")
+]
 """An authentication method that the agent offers.
 
 Unknown values of `type` are kept as `UnknownAuthMethod`.
@@ -3251,19 +3385,25 @@ Unknown values of `type` are kept as `UnknownAuthMethod`.
 AuthMethodId: TypeAlias = str
 """Identifies an authentication method. The agent chooses it."""
 
-AvailableCommand: TypeAlias = Annotated[Command | UnknownAvailableCommand, Tagged("type")]
+AvailableCommand: TypeAlias = Annotated[
+    Command | UnknownAvailableCommand, Tagged("type")
+]
 """A command that the agent offers to the user.
 
 Unknown values of `type` are kept as `UnknownAvailableCommand`.
 """
 
-AvailableCommandInput: TypeAlias = Annotated[TextCommandInput | UnknownAvailableCommandInput, Tagged("type")]
+AvailableCommandInput: TypeAlias = Annotated[
+    TextCommandInput | UnknownAvailableCommandInput, Tagged("type")
+]
 """What can be written after the name of a command.
 
 Unknown values of `type` are kept as `UnknownAvailableCommandInput`.
 """
 
-CompactionStatus: TypeAlias = Literal["in_progress", "completed", "failed", "cancelled"] | str
+CompactionStatus: TypeAlias = (
+    Literal["in_progress", "completed", "failed", "cancelled"] | str
+)
 """The progress of a compaction.
 
 - `in_progress`: Under way.
@@ -3278,7 +3418,9 @@ CompactionId: TypeAlias = str
 """Identifies a compaction within its session. The agent chooses it."""
 
 SetSessionConfigOptionRequest: TypeAlias = Annotated[
-    IdSetSessionConfigOptionRequest | BooleanSetSessionConfigOptionRequest | UnknownSetSessionConfigOptionRequest,
+    IdSetSessionConfigOptionRequest
+    | BooleanSetSessionConfigOptionRequest
+    | UnknownSetSessionConfigOptionRequest,
     Tagged("type"),
 ]
 """Parameters of `session/set_config_option`: the client changes an option. Every agent that offers options for a
@@ -3288,7 +3430,8 @@ Unknown values of `type` are kept as `UnknownSetSessionConfigOptionRequest`.
 """
 
 SessionConfigOption: TypeAlias = Annotated[
-    SessionConfigSelect | SessionConfigBoolean | UnknownSessionConfigOption, Tagged("type")
+    SessionConfigSelect | SessionConfigBoolean | UnknownSessionConfigOption,
+    Tagged("type"),
 ]
 """A setting of the session that the user can change, with its current value.
 
@@ -3302,7 +3445,9 @@ SessionConfigSelectOptions: TypeAlias = Annotated[
 ]
 """The values of a `select` option, as one list or in groups."""
 
-SessionConfigOptionCategory: TypeAlias = Literal["mode", "model", "model_config", "thought_level"] | str
+SessionConfigOptionCategory: TypeAlias = (
+    Literal["mode", "model", "model_config", "thought_level"] | str
+)
 """The category of an option. It affects only display and shortcuts; clients handle an unknown category and none.
 
 - `mode`: How the agent works, for instance asking first or acting at once.
@@ -3323,7 +3468,13 @@ SessionConfigGroupId: TypeAlias = str
 """Identifies a group of values within its option."""
 
 ContentBlock: TypeAlias = Annotated[
-    TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource | UnknownContentBlock, Tagged("type")
+    TextContent
+    | ImageContent
+    | AudioContent
+    | ResourceLink
+    | EmbeddedResource
+    | UnknownContentBlock,
+    Tagged("type"),
 ]
 """A piece of content in a prompt, a message, a tool call or a summary. The form is that of the Model Context Protocol,
 so what an MCP server returns can be passed on unchanged.
@@ -3331,7 +3482,9 @@ so what an MCP server returns can be passed on unchanged.
 Unknown values of `type` are kept as `UnknownContentBlock`.
 """
 
-EmbeddedResourceResource: TypeAlias = Annotated[TextResourceContents | BlobResourceContents, Shapes()]
+EmbeddedResourceResource: TypeAlias = Annotated[
+    TextResourceContents | BlobResourceContents, Shapes()
+]
 """The contents of an embedded resource, discriminated by `text` or `blob`. If both are present, `text` is used."""
 
 Role: TypeAlias = Literal["assistant", "user"] | str
@@ -3356,7 +3509,8 @@ MediaType: TypeAlias = str
 """The type of some content as on the internet, such as `text/markdown` (once called a MIME type)."""
 
 DiffChange: TypeAlias = Annotated[
-    DiffAdd | DiffDelete | DiffModify | DiffMove | DiffCopy | UnknownDiffChange, Tagged("operation")
+    DiffAdd | DiffDelete | DiffModify | DiffMove | DiffCopy | UnknownDiffChange,
+    Tagged("operation"),
 ]
 """What happened to one file. `operation` says what, the other fields say to which file and what it holds.
 
@@ -3390,7 +3544,9 @@ ElicitationFormMode: TypeAlias = Annotated[
 ]
 """An elicitation by form."""
 
-ElicitationUrlMode: TypeAlias = Annotated[SessionElicitationUrlMode | RequestElicitationUrlMode, Shapes(exclusive=True)]
+ElicitationUrlMode: TypeAlias = Annotated[
+    SessionElicitationUrlMode | RequestElicitationUrlMode, Shapes(exclusive=True)
+]
 """An elicitation by a visit to a web page."""
 
 CreateElicitationRequest: TypeAlias = Annotated[
@@ -3409,7 +3565,10 @@ Unknown values of `mode` are kept as `UnknownCreateElicitationRequest`.
 """
 
 CreateElicitationResponse: TypeAlias = Annotated[
-    ElicitationAcceptAction | ElicitationDeclineAction | ElicitationCancelAction | UnknownCreateElicitationResponse,
+    ElicitationAcceptAction
+    | ElicitationDeclineAction
+    | ElicitationCancelAction
+    | UnknownCreateElicitationResponse,
     Tagged("action"),
 ]
 """The client's answer to `elicitation/create`.
@@ -3417,7 +3576,9 @@ CreateElicitationResponse: TypeAlias = Annotated[
 Unknown values of `action` are kept as `UnknownCreateElicitationResponse`.
 """
 
-ElicitationContentValue: TypeAlias = Annotated[str | int | Number | bool | list[str] | Any, Shapes()]
+ElicitationContentValue: TypeAlias = Annotated[
+    str | int | Number | bool | list[str] | Any, Shapes()
+]
 """One value that the user filled in. Whether it fits the schema is checked by the agent."""
 
 ElicitationId: TypeAlias = str
@@ -3455,7 +3616,8 @@ Other values are kept as they are.
 """
 
 MultiSelectItems: TypeAlias = Annotated[
-    StringMultiSelectItems | UnknownMultiSelectItems | TitledMultiSelectItems, Tagged("type")
+    StringMultiSelectItems | UnknownMultiSelectItems | TitledMultiSelectItems,
+    Tagged("type"),
 ]
 """The values of a choice of several. Values with titles come without `type`, as in the Model Context Protocol.
 
@@ -3490,7 +3652,10 @@ type. Each side numbers its own requests, so one id may be open both ways, but a
 still awaits its answer.
 """
 
-ErrorCode: TypeAlias = Literal[-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32002, -32022] | int
+ErrorCode: TypeAlias = (
+    Literal[-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32002, -32022]
+    | int
+)
 """The kind of failure as a number. Those of JSON-RPC keep their meaning; the protocol's own lie between -32099 and
 -32000, and -32800 is for cancellation. A sender may use other numbers.
 
@@ -3509,12 +3674,16 @@ ErrorCode: TypeAlias = Literal[-32700, -32600, -32601, -32602, -32603, -32800, -
 Other values are kept as they are.
 """
 
-ErrorData: TypeAlias = Annotated[UnsupportedProtocolVersionErrorData | SessionNotFoundErrorData | Any, Shapes()]
+ErrorData: TypeAlias = Annotated[
+    UnsupportedProtocolVersionErrorData | SessionNotFoundErrorData | Any, Shapes()
+]
 """More about a failure: one of the forms that the protocol fixes, or anything else. Which form it is follows from the
 code.
 """
 
-McpServer: TypeAlias = Annotated[McpServerHttp | McpServerStdio | UnknownMcpServer, Tagged("type")]
+McpServer: TypeAlias = Annotated[
+    McpServerHttp | McpServerStdio | UnknownMcpServer, Tagged("type")
+]
 """An MCP server to which the agent connects for a session. The agent can then use its tools and data.
 
 Unknown values of `type` are kept as `UnknownMcpServer`.
@@ -3530,13 +3699,18 @@ NoticeSeverity: TypeAlias = Literal["info", "warning", "error"] | str
 Other values are kept as they are.
 """
 
-AbsolutePath: TypeAlias = Annotated[str, _Meta(pattern="^(?:/|[A-Za-z]:[/\\\\]|\\\\\\\\[^/\\\\])")]
+AbsolutePath: TypeAlias = Annotated[
+    str, _Meta(pattern="^(?:/|[A-Za-z]:[/\\\\]|\\\\\\\\[^/\\\\])")
+]
 """A file or directory by its full path, in the syntax of the machine where the agent runs: `/home/mira/notes`,
 `C:\\Users\\mira\\notes` or `\\\\server\\share\\notes`. Never relative, never empty, and not a URI.
 """
 
 RequestPermissionSubject: TypeAlias = Annotated[
-    ToolCallPermissionSubject | CommandPermissionSubject | UnknownRequestPermissionSubject, Tagged("type")
+    ToolCallPermissionSubject
+    | CommandPermissionSubject
+    | UnknownRequestPermissionSubject,
+    Tagged("type"),
 ]
 """What the permission is for. Later versions may add kinds. A client that does not know a kind shows the plain prompt
 or declines, as its policy says, and keeps the subject unchanged.
@@ -3547,7 +3721,9 @@ Unknown values of `type` are kept as `UnknownRequestPermissionSubject`.
 PermissionOptionId: TypeAlias = str
 """Identifies one option within its permission request."""
 
-PermissionOptionKind: TypeAlias = Literal["allow_once", "allow_always", "reject_once", "reject_always"] | str
+PermissionOptionKind: TypeAlias = (
+    Literal["allow_once", "allow_always", "reject_once", "reject_always"] | str
+)
 """Whether an option allows or rejects, once or always. It guides how the client shows the option; the agent decides
 what the answer does.
 
@@ -3560,14 +3736,19 @@ Other values are kept as they are.
 """
 
 RequestPermissionOutcome: TypeAlias = Annotated[
-    CancelledPermissionOutcome | SelectedPermissionOutcome | UnknownRequestPermissionOutcome, Tagged("outcome")
+    CancelledPermissionOutcome
+    | SelectedPermissionOutcome
+    | UnknownRequestPermissionOutcome,
+    Tagged("outcome"),
 ]
 """How a permission request ended. An outcome that the agent does not understand is not a permission.
 
 Unknown values of `outcome` are kept as `UnknownRequestPermissionOutcome`.
 """
 
-PlanUpdateContent: TypeAlias = Annotated[PlanItems | UnknownPlanUpdateContent, Tagged("type")]
+PlanUpdateContent: TypeAlias = Annotated[
+    PlanItems | UnknownPlanUpdateContent, Tagged("type")
+]
 """The content of a plan, complete. It replaces the content of the plan with the same `planId`.
 
 Unknown values of `type` are kept as `UnknownPlanUpdateContent`.
@@ -3583,7 +3764,9 @@ PlanEntryPriority: TypeAlias = Literal["high", "medium", "low"] | str
 Other values are kept as they are.
 """
 
-PlanEntryStatus: TypeAlias = Literal["pending", "in_progress", "completed", "cancelled"] | str
+PlanEntryStatus: TypeAlias = (
+    Literal["pending", "in_progress", "completed", "cancelled"] | str
+)
 """The progress of a step.
 
 - `pending`: Not started.
@@ -3635,7 +3818,11 @@ Unknown values of `stopReason` are kept as `UnknownIdleStateUpdate`.
 """
 
 StateUpdate: TypeAlias = Annotated[
-    RunningStateUpdate | IdleStateUpdate | RequiresActionStateUpdate | UnknownStateUpdate, Tagged("state")
+    RunningStateUpdate
+    | IdleStateUpdate
+    | RequiresActionStateUpdate
+    | UnknownStateUpdate,
+    Tagged("state"),
 ]
 """What the session as a whole is doing in the foreground, that is, in the work that answers a prompt or that the agent
 began by itself. The agent says `running` or `requires_action` when such work starts, and `idle` when none is left;
@@ -3644,7 +3831,9 @@ background work does not count. Repeating a state is harmless and is neither new
 Unknown values of `state` are kept as `UnknownStateUpdate`.
 """
 
-BackgroundWork: TypeAlias = Annotated[BackgroundTerminal | BackgroundToolCall | UnknownBackgroundWork, Tagged("type")]
+BackgroundWork: TypeAlias = Annotated[
+    BackgroundTerminal | BackgroundToolCall | UnknownBackgroundWork, Tagged("type")
+]
 """One piece of work in the background, by reference to something that the client already knows: the agent announces it
 before the first list that holds it, and reports its end before the first list that no longer does. A process is
 listed as its terminal, never as its tool call too.
@@ -3659,7 +3848,19 @@ ToolCallId: TypeAlias = str
 """Identifies a tool call within its session. The agent chooses it."""
 
 ToolKind: TypeAlias = (
-    Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"] | str
+    Literal[
+        "read",
+        "edit",
+        "delete",
+        "move",
+        "search",
+        "execute",
+        "think",
+        "fetch",
+        "switch_mode",
+        "other",
+    ]
+    | str
 )
 """The sort of work that a tool does, for icons and for the way progress is shown.
 
@@ -3677,7 +3878,10 @@ ToolKind: TypeAlias = (
 Other values are kept as they are.
 """
 
-ToolCallStatus: TypeAlias = Literal["pending", "in_progress", "paused", "completed", "failed", "cancelled"] | str
+ToolCallStatus: TypeAlias = (
+    Literal["pending", "in_progress", "paused", "completed", "failed", "cancelled"]
+    | str
+)
 """The progress of a tool call. `completed`, `failed` and `cancelled` are final.
 
 - `pending`: Not started: its input is still arriving, it waits for permission, or its time has not come.
@@ -3690,7 +3894,9 @@ ToolCallStatus: TypeAlias = Literal["pending", "in_progress", "paused", "complet
 Other values are kept as they are.
 """
 
-ToolCallContent: TypeAlias = Annotated[Content | Diff | Terminal | UnknownToolCallContent, Tagged("type")]
+ToolCallContent: TypeAlias = Annotated[
+    Content | Diff | Terminal | UnknownToolCallContent, Tagged("type")
+]
 """One item of what a tool call has produced.
 
 Unknown values of `type` are kept as `UnknownToolCallContent`.

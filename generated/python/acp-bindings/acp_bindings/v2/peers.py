@@ -30,13 +30,17 @@ WIRE: Final = wire.Wire(
 class RemoteAgent(peers.Remote):
     """The calls to the agent. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
-    async def auth_login(self, params: models.LoginAuthRequest, /) -> models.LoginAuthResponse:
+    async def auth_login(
+        self, params: models.LoginAuthRequest, /
+    ) -> models.LoginAuthResponse:
         """The client asks the agent to log the user in. It is allowed when the agent listed at least one
         authentication method, and never with one of type `terminal`.
         """
         return await self.connection.request("auth/login", params)
 
-    async def auth_logout(self, params: models.LogoutAuthRequest | None = None, /) -> models.LogoutAuthResponse:
+    async def auth_logout(
+        self, params: models.LogoutAuthRequest | None = None, /
+    ) -> models.LogoutAuthResponse:
         """The client asks the agent to log the user out. It is allowed when the agent listed at least one
         authentication method.
         """
@@ -52,7 +56,9 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/set_config_option", params)
 
-    async def initialize(self, params: models.InitializeRequest, /) -> models.InitializeResponse:
+    async def initialize(
+        self, params: models.InitializeRequest, /
+    ) -> models.InitializeResponse:
         """The first request on every connection, sent by the client. It negotiates the version of the protocol and the
         capabilities of both sides.
         """
@@ -65,7 +71,9 @@ class RemoteAgent(peers.Remote):
         """
         await self.connection.notify("$/cancel_request", params)
 
-    async def session_prompt(self, params: models.PromptRequest, /) -> models.PromptResponse:
+    async def session_prompt(
+        self, params: models.PromptRequest, /
+    ) -> models.PromptResponse:
         """The client hands the user's message to the agent.
 
         Needs the capability `capabilities.session` of the agent.
@@ -82,7 +90,9 @@ class RemoteAgent(peers.Remote):
         """
         await self.connection.notify("session/cancel", params)
 
-    async def session_new(self, params: models.NewSessionRequest, /) -> models.NewSessionResponse:
+    async def session_new(
+        self, params: models.NewSessionRequest, /
+    ) -> models.NewSessionResponse:
         """The client opens a session. The agent may work inside the roots `cwd` and `additionalDirectories`, as far as
         permissions allow. The request fails with -32000 if the user has to log in first.
 
@@ -90,7 +100,9 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/new", params)
 
-    async def session_load(self, params: models.LoadSessionRequest, /) -> models.LoadSessionResponse:
+    async def session_load(
+        self, params: models.LoadSessionRequest, /
+    ) -> models.LoadSessionResponse:
         """The client opens a stored session and has its conversation replayed. The agent sends the retained history as
         `session/update` notifications from the start, then the current state, then its answer, just as for
         `session/resume` with `replayFrom` at the start. The request fails with -32000 if the user has to log in
@@ -102,7 +114,9 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/load", params)
 
-    async def session_list(self, params: models.ListSessionsRequest | None = None, /) -> models.ListSessionsResponse:
+    async def session_list(
+        self, params: models.ListSessionsRequest | None = None, /
+    ) -> models.ListSessionsResponse:
         """The client asks for the sessions that the agent knows, a page at a time. Where both filters are present,
         both must match.
 
@@ -110,7 +124,9 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/list", params)
 
-    async def session_resume(self, params: models.ResumeSessionRequest, /) -> models.ResumeSessionResponse:
+    async def session_resume(
+        self, params: models.ResumeSessionRequest, /
+    ) -> models.ResumeSessionResponse:
         """The client reopens an existing session, by default without a replay of its history. The request fails with
         -32000 if the user has to log in first.
 
@@ -118,7 +134,9 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/resume", params)
 
-    async def session_fork(self, params: models.ForkSessionRequest, /) -> models.ForkSessionResponse:
+    async def session_fork(
+        self, params: models.ForkSessionRequest, /
+    ) -> models.ForkSessionResponse:
         """The client has a new session made that starts from the context of another. The original is not touched, so a
         fork suits work such as a summary. The request fails with -32000 if the user has to log in first.
 
@@ -126,7 +144,9 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/fork", params)
 
-    async def session_close(self, params: models.CloseSessionRequest, /) -> models.CloseSessionResponse:
+    async def session_close(
+        self, params: models.CloseSessionRequest, /
+    ) -> models.CloseSessionResponse:
         """The client ends a session on this connection; it stays in the list and can be opened again. The agent
         cancels all work, that in the background included, reports the end of active work by an idle state with
         `cancelled`, frees what the session held, and answers. Prompts not yet inserted fail with -32800.
@@ -135,21 +155,27 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/close", params)
 
-    async def session_delete(self, params: models.DeleteSessionRequest, /) -> models.DeleteSessionResponse:
+    async def session_delete(
+        self, params: models.DeleteSessionRequest, /
+    ) -> models.DeleteSessionResponse:
         """The client has a stored session removed, so that no list shows it again.
 
         Needs the capability `capabilities.session.delete` of the agent.
         """
         return await self.connection.request("session/delete", params)
 
-    async def terminal_cancel(self, params: models.CancelTerminalRequest, /) -> models.CancelTerminalResponse:
+    async def terminal_cancel(
+        self, params: models.CancelTerminalRequest, /
+    ) -> models.CancelTerminalResponse:
         """The client asks the agent to stop the process in one terminal. It is allowed only while that terminal offers
         `capabilities.cancel`; an unknown, ended or unstoppable one is refused with -32602. It changes neither the
         session's state nor the status of a tool call.
         """
         return await self.connection.request("terminal/cancel", params)
 
-    async def tool_call_cancel(self, params: models.CancelToolCallRequest, /) -> models.CancelToolCallResponse:
+    async def tool_call_cancel(
+        self, params: models.CancelToolCallRequest, /
+    ) -> models.CancelToolCallResponse:
         """The client asks the agent to stop one tool call. It is allowed only while that tool call offers
         `capabilities.cancel`; an unknown, finished or unstoppable tool call is refused with -32602. It does not
         change the state of the session.
@@ -160,7 +186,9 @@ class RemoteAgent(peers.Remote):
 class RemoteClient(peers.Remote):
     """The calls to the client. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
-    async def elicitation_create(self, params: models.CreateElicitationRequest, /) -> models.CreateElicitationResponse:
+    async def elicitation_create(
+        self, params: models.CreateElicitationRequest, /
+    ) -> models.CreateElicitationResponse:
         """The agent asks the user for input through the client: by a form, or by a visit to a web page. It belongs to
         a session, perhaps to one of its tool calls, or to a request that is still open; agents withdraw it when the
         work that needs it is cancelled. Only one that blocks all foreground work makes the session's state
@@ -170,7 +198,9 @@ class RemoteClient(peers.Remote):
         """
         return await self.connection.request("elicitation/create", params)
 
-    async def elicitation_complete(self, params: models.CompleteElicitationNotification, /) -> None:
+    async def elicitation_complete(
+        self, params: models.CompleteElicitationNotification, /
+    ) -> None:
         """The agent reports that the interaction on the web page is complete. It does not change the state of the
         session.
 
@@ -235,13 +265,17 @@ class Agent(peers.Side):
         """The calls to the client."""
         return RemoteClient(self.connection)
 
-    async def auth_login(self, params: models.LoginAuthRequest, /) -> models.LoginAuthResponse:
+    async def auth_login(
+        self, params: models.LoginAuthRequest, /
+    ) -> models.LoginAuthResponse:
         """The client asks the agent to log the user in. It is allowed when the agent listed at least one
         authentication method, and never with one of type `terminal`.
         """
         raise peers.refuse_unserved("auth/login")
 
-    async def auth_logout(self, params: models.LogoutAuthRequest, /) -> models.LogoutAuthResponse:
+    async def auth_logout(
+        self, params: models.LogoutAuthRequest, /
+    ) -> models.LogoutAuthResponse:
         """The client asks the agent to log the user out. It is allowed when the agent listed at least one
         authentication method.
         """
@@ -257,7 +291,9 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/set_config_option")
 
-    async def initialize(self, params: models.InitializeRequest, /) -> models.InitializeResponse:
+    async def initialize(
+        self, params: models.InitializeRequest, /
+    ) -> models.InitializeResponse:
         """The first request on every connection, sent by the client. It negotiates the version of the protocol and the
         capabilities of both sides.
         """
@@ -269,7 +305,9 @@ class Agent(peers.Side):
         -32800. It ignores ids that it does not know or has answered.
         """
 
-    async def session_prompt(self, params: models.PromptRequest, /) -> models.PromptResponse:
+    async def session_prompt(
+        self, params: models.PromptRequest, /
+    ) -> models.PromptResponse:
         """The client hands the user's message to the agent.
 
         Needs the capability `capabilities.session` of the agent.
@@ -285,7 +323,9 @@ class Agent(peers.Side):
         Needs the capability `capabilities.session` of the agent.
         """
 
-    async def session_new(self, params: models.NewSessionRequest, /) -> models.NewSessionResponse:
+    async def session_new(
+        self, params: models.NewSessionRequest, /
+    ) -> models.NewSessionResponse:
         """The client opens a session. The agent may work inside the roots `cwd` and `additionalDirectories`, as far as
         permissions allow. The request fails with -32000 if the user has to log in first.
 
@@ -293,7 +333,9 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/new")
 
-    async def session_load(self, params: models.LoadSessionRequest, /) -> models.LoadSessionResponse:
+    async def session_load(
+        self, params: models.LoadSessionRequest, /
+    ) -> models.LoadSessionResponse:
         """The client opens a stored session and has its conversation replayed. The agent sends the retained history as
         `session/update` notifications from the start, then the current state, then its answer, just as for
         `session/resume` with `replayFrom` at the start. The request fails with -32000 if the user has to log in
@@ -305,7 +347,9 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/load")
 
-    async def session_list(self, params: models.ListSessionsRequest, /) -> models.ListSessionsResponse:
+    async def session_list(
+        self, params: models.ListSessionsRequest, /
+    ) -> models.ListSessionsResponse:
         """The client asks for the sessions that the agent knows, a page at a time. Where both filters are present,
         both must match.
 
@@ -313,7 +357,9 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/list")
 
-    async def session_resume(self, params: models.ResumeSessionRequest, /) -> models.ResumeSessionResponse:
+    async def session_resume(
+        self, params: models.ResumeSessionRequest, /
+    ) -> models.ResumeSessionResponse:
         """The client reopens an existing session, by default without a replay of its history. The request fails with
         -32000 if the user has to log in first.
 
@@ -321,7 +367,9 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/resume")
 
-    async def session_fork(self, params: models.ForkSessionRequest, /) -> models.ForkSessionResponse:
+    async def session_fork(
+        self, params: models.ForkSessionRequest, /
+    ) -> models.ForkSessionResponse:
         """The client has a new session made that starts from the context of another. The original is not touched, so a
         fork suits work such as a summary. The request fails with -32000 if the user has to log in first.
 
@@ -329,7 +377,9 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/fork")
 
-    async def session_close(self, params: models.CloseSessionRequest, /) -> models.CloseSessionResponse:
+    async def session_close(
+        self, params: models.CloseSessionRequest, /
+    ) -> models.CloseSessionResponse:
         """The client ends a session on this connection; it stays in the list and can be opened again. The agent
         cancels all work, that in the background included, reports the end of active work by an idle state with
         `cancelled`, frees what the session held, and answers. Prompts not yet inserted fail with -32800.
@@ -338,21 +388,27 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/close")
 
-    async def session_delete(self, params: models.DeleteSessionRequest, /) -> models.DeleteSessionResponse:
+    async def session_delete(
+        self, params: models.DeleteSessionRequest, /
+    ) -> models.DeleteSessionResponse:
         """The client has a stored session removed, so that no list shows it again.
 
         Needs the capability `capabilities.session.delete` of the agent.
         """
         raise peers.refuse_unserved("session/delete")
 
-    async def terminal_cancel(self, params: models.CancelTerminalRequest, /) -> models.CancelTerminalResponse:
+    async def terminal_cancel(
+        self, params: models.CancelTerminalRequest, /
+    ) -> models.CancelTerminalResponse:
         """The client asks the agent to stop the process in one terminal. It is allowed only while that terminal offers
         `capabilities.cancel`; an unknown, ended or unstoppable one is refused with -32602. It changes neither the
         session's state nor the status of a tool call.
         """
         raise peers.refuse_unserved("terminal/cancel")
 
-    async def tool_call_cancel(self, params: models.CancelToolCallRequest, /) -> models.CancelToolCallResponse:
+    async def tool_call_cancel(
+        self, params: models.CancelToolCallRequest, /
+    ) -> models.CancelToolCallResponse:
         """The client asks the agent to stop one tool call. It is allowed only while that tool call offers
         `capabilities.cancel`; an unknown, finished or unstoppable tool call is refused with -32602. It does not
         change the state of the session.
@@ -381,7 +437,9 @@ class Client(peers.Side):
         """The calls to the agent."""
         return RemoteAgent(self.connection)
 
-    async def elicitation_create(self, params: models.CreateElicitationRequest, /) -> models.CreateElicitationResponse:
+    async def elicitation_create(
+        self, params: models.CreateElicitationRequest, /
+    ) -> models.CreateElicitationResponse:
         """The agent asks the user for input through the client: by a form, or by a visit to a web page. It belongs to
         a session, perhaps to one of its tool calls, or to a request that is still open; agents withdraw it when the
         work that needs it is cancelled. Only one that blocks all foreground work makes the session's state
@@ -391,7 +449,9 @@ class Client(peers.Side):
         """
         raise peers.refuse_unserved("elicitation/create")
 
-    async def elicitation_complete(self, params: models.CompleteElicitationNotification, /) -> None:
+    async def elicitation_complete(
+        self, params: models.CompleteElicitationNotification, /
+    ) -> None:
         """The agent reports that the interaction on the web page is complete. It does not change the state of the
         session.
 
@@ -477,4 +537,6 @@ def join(
     **options: Unpack[wire.Options],
 ) -> AbstractAsyncContextManager[tuple[RemoteAgent, RemoteClient]]:
     """Connect both sides in memory, and give the calls to each. A sender waits once `capacity` bytes are unread."""
-    return peers.joined(agent, client, RemoteAgent, RemoteClient, capacity=capacity, **options)
+    return peers.joined(
+        agent, client, RemoteAgent, RemoteClient, capacity=capacity, **options
+    )

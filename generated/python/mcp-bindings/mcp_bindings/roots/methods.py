@@ -68,9 +68,19 @@ if TYPE_CHECKING:
 
 
 _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
-    "initialize": contract.Method("initialize", "server", "request", models.InitializeRequest, models.InitializeResult),
+    "initialize": contract.Method(
+        "initialize",
+        "server",
+        "request",
+        models.InitializeRequest,
+        models.InitializeResult,
+    ),
     "notifications/initialized": contract.Method(
-        "notifications/initialized", "server", "notification", models.InitializedNotification, None
+        "notifications/initialized",
+        "server",
+        "notification",
+        models.InitializedNotification,
+        None,
     ),
     "roots/list": contract.Method(
         "roots/list",
@@ -99,7 +109,12 @@ STRICT: Final = strict.Strict.of(__name__, METHODS)
 """The judge of this protocol version; `acp_monitor` takes it too."""
 
 CODEC: Final[codec.Codec[Message, Sender]] = codec.Codec.of(
-    __name__, METHODS, error=models.Error, null_id=False, batch=False, sides=("client", "server")
+    __name__,
+    METHODS,
+    error=models.Error,
+    null_id=False,
+    batch=False,
+    sides=("client", "server"),
 )
 """What reads and writes the messages of this protocol version."""
 

@@ -152,7 +152,9 @@ class ListRootsResult(Record):
 class RequestMeta(Record):
     """The `_meta` of a request, which may also ask for progress reports."""
 
-    progress_token: ProgressToken | UnsetType = field(name="progressToken", default=UNSET)
+    progress_token: ProgressToken | UnsetType = field(
+        name="progressToken", default=UNSET
+    )
     """Asks the receiver to report progress, and is repeated in each report. The receiver is free to send none. Omitted
     when no reports are wanted.
     """

@@ -29,7 +29,9 @@ WIRE: Final = wire.Wire(
 class RemoteClient(peers.Remote):
     """The calls to the client. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
-    async def roots_list(self, params: models.ListRootsRequest | None = None, /) -> models.ListRootsResult:
+    async def roots_list(
+        self, params: models.ListRootsRequest | None = None, /
+    ) -> models.ListRootsResult:
         """The server asks the client for its current roots. It needs no parameters: an omitted `params` and an empty
         object ask the same. A client without roots answers with error -32601, one that fails internally with
         -32603.
@@ -42,13 +44,17 @@ class RemoteClient(peers.Remote):
 class RemoteServer(peers.Remote):
     """The calls to the server. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
-    async def initialize(self, params: models.InitializeRequest, /) -> models.InitializeResult:
+    async def initialize(
+        self, params: models.InitializeRequest, /
+    ) -> models.InitializeResult:
         """The first request on a connection, sent by the client. It settles the protocol version and what each side
         can do.
         """
         return await self.connection.request("initialize", params)
 
-    async def notifications_initialized(self, params: models.InitializedNotification | None = None, /) -> None:
+    async def notifications_initialized(
+        self, params: models.InitializedNotification | None = None, /
+    ) -> None:
         """The client ends the handshake. From here on the server may ask for roots."""
         await self.connection.notify("notifications/initialized", params)
 
@@ -79,7 +85,9 @@ class Client(peers.Side):
         """The calls to the server."""
         return RemoteServer(self.connection)
 
-    async def roots_list(self, params: models.ListRootsRequest, /) -> models.ListRootsResult:
+    async def roots_list(
+        self, params: models.ListRootsRequest, /
+    ) -> models.ListRootsResult:
         """The server asks the client for its current roots. It needs no parameters: an omitted `params` and an empty
         object ask the same. A client without roots answers with error -32601, one that fails internally with
         -32603.
@@ -108,16 +116,22 @@ class Server(peers.Side):
         """The calls to the client."""
         return RemoteClient(self.connection)
 
-    async def initialize(self, params: models.InitializeRequest, /) -> models.InitializeResult:
+    async def initialize(
+        self, params: models.InitializeRequest, /
+    ) -> models.InitializeResult:
         """The first request on a connection, sent by the client. It settles the protocol version and what each side
         can do.
         """
         raise peers.refuse_unserved("initialize")
 
-    async def notifications_initialized(self, params: models.InitializedNotification, /) -> None:
+    async def notifications_initialized(
+        self, params: models.InitializedNotification, /
+    ) -> None:
         """The client ends the handshake. From here on the server may ask for roots."""
 
-    async def notifications_roots_list_changed(self, params: models.RootsListChangedNotification, /) -> None:
+    async def notifications_roots_list_changed(
+        self, params: models.RootsListChangedNotification, /
+    ) -> None:
         """The client says that a root was added, removed or altered. It does not carry the new list: the server asks
         for that with `roots/list`. A client that advertised `listChanged` must send it on every change.
 
@@ -181,4 +195,6 @@ def join(
     **options: Unpack[wire.Options],
 ) -> AbstractAsyncContextManager[tuple[RemoteClient, RemoteServer]]:
     """Connect both sides in memory, and give the calls to each. A sender waits once `capacity` bytes are unread."""
-    return peers.joined(client, server, RemoteClient, RemoteServer, capacity=capacity, **options)
+    return peers.joined(
+        client, server, RemoteClient, RemoteServer, capacity=capacity, **options
+    )

@@ -116,7 +116,9 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["authenticate"], /
-        ) -> contract.Method[models.AuthenticateRequest, models.AuthenticateResponse]: ...
+        ) -> contract.Method[
+            models.AuthenticateRequest, models.AuthenticateResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["logout"], /
@@ -132,11 +134,15 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["session/set_config_option"], /
-        ) -> contract.Method[models.SetSessionConfigOptionRequest, models.SetSessionConfigOptionResponse]: ...
+        ) -> contract.Method[
+            models.SetSessionConfigOptionRequest, models.SetSessionConfigOptionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["elicitation/create"], /
-        ) -> contract.Method[models.CreateElicitationRequest, models.CreateElicitationResponse]: ...
+        ) -> contract.Method[
+            models.CreateElicitationRequest, models.CreateElicitationResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["elicitation/complete"], /
@@ -144,11 +150,15 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["fs/read_text_file"], /
-        ) -> contract.Method[models.ReadTextFileRequest, models.ReadTextFileResponse]: ...
+        ) -> contract.Method[
+            models.ReadTextFileRequest, models.ReadTextFileResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["fs/write_text_file"], /
-        ) -> contract.Method[models.WriteTextFileRequest, models.WriteTextFileResponse]: ...
+        ) -> contract.Method[
+            models.WriteTextFileRequest, models.WriteTextFileResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["initialize"], /
@@ -168,7 +178,9 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["session/request_permission"], /
-        ) -> contract.Method[models.RequestPermissionRequest, models.RequestPermissionResponse]: ...
+        ) -> contract.Method[
+            models.RequestPermissionRequest, models.RequestPermissionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/prompt"], /
@@ -180,7 +192,9 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["providers/list"], /
-        ) -> contract.Method[models.ListProvidersRequest, models.ListProvidersResponse]: ...
+        ) -> contract.Method[
+            models.ListProvidersRequest, models.ListProvidersResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["providers/set"], /
@@ -188,15 +202,21 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["providers/disable"], /
-        ) -> contract.Method[models.DisableProviderRequest, models.DisableProviderResponse]: ...
+        ) -> contract.Method[
+            models.DisableProviderRequest, models.DisableProviderResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["proxy/initialize"], /
-        ) -> contract.Method[models.InitializeProxyRequest, models.InitializeProxyResponse]: ...
+        ) -> contract.Method[
+            models.InitializeProxyRequest, models.InitializeProxyResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["proxy/successor"], /
-        ) -> contract.Method[models.ProxySuccessorRequest, models.ProxySuccessorResponse]: ...
+        ) -> contract.Method[
+            models.ProxySuccessorRequest, models.ProxySuccessorResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["proxy/successor (notification)"], /
@@ -212,7 +232,9 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["session/resume"], /
-        ) -> contract.Method[models.ResumeSessionRequest, models.ResumeSessionResponse]: ...
+        ) -> contract.Method[
+            models.ResumeSessionRequest, models.ResumeSessionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/fork"], /
@@ -220,55 +242,81 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["session/list"], /
-        ) -> contract.Method[models.ListSessionsRequest, models.ListSessionsResponse]: ...
+        ) -> contract.Method[
+            models.ListSessionsRequest, models.ListSessionsResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/delete"], /
-        ) -> contract.Method[models.DeleteSessionRequest, models.DeleteSessionResponse]: ...
+        ) -> contract.Method[
+            models.DeleteSessionRequest, models.DeleteSessionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/close"], /
-        ) -> contract.Method[models.CloseSessionRequest, models.CloseSessionResponse]: ...
+        ) -> contract.Method[
+            models.CloseSessionRequest, models.CloseSessionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/set_mode"], /
-        ) -> contract.Method[models.SetSessionModeRequest, models.SetSessionModeResponse]: ...
+        ) -> contract.Method[
+            models.SetSessionModeRequest, models.SetSessionModeResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/archive"], /
-        ) -> contract.Method[models.ArchiveSessionRequest, models.ArchiveSessionResponse]: ...
+        ) -> contract.Method[
+            models.ArchiveSessionRequest, models.ArchiveSessionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/unarchive"], /
-        ) -> contract.Method[models.UnarchiveSessionRequest, models.UnarchiveSessionResponse]: ...
+        ) -> contract.Method[
+            models.UnarchiveSessionRequest, models.UnarchiveSessionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/status"], /
-        ) -> contract.Method[models.SessionStatusRequest, models.SessionStatusResponse]: ...
+        ) -> contract.Method[
+            models.SessionStatusRequest, models.SessionStatusResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/set_title"], /
-        ) -> contract.Method[models.SetSessionTitleRequest, models.SetSessionTitleResponse]: ...
+        ) -> contract.Method[
+            models.SetSessionTitleRequest, models.SetSessionTitleResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["terminal/create"], /
-        ) -> contract.Method[models.CreateTerminalRequest, models.CreateTerminalResponse]: ...
+        ) -> contract.Method[
+            models.CreateTerminalRequest, models.CreateTerminalResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["terminal/output"], /
-        ) -> contract.Method[models.TerminalOutputRequest, models.TerminalOutputResponse]: ...
+        ) -> contract.Method[
+            models.TerminalOutputRequest, models.TerminalOutputResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["terminal/wait_for_exit"], /
-        ) -> contract.Method[models.WaitForTerminalExitRequest, models.WaitForTerminalExitResponse]: ...
+        ) -> contract.Method[
+            models.WaitForTerminalExitRequest, models.WaitForTerminalExitResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["terminal/kill"], /
-        ) -> contract.Method[models.KillTerminalRequest, models.KillTerminalResponse]: ...
+        ) -> contract.Method[
+            models.KillTerminalRequest, models.KillTerminalResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["terminal/release"], /
-        ) -> contract.Method[models.ReleaseTerminalRequest, models.ReleaseTerminalResponse]: ...
+        ) -> contract.Method[
+            models.ReleaseTerminalRequest, models.ReleaseTerminalResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/update"], /
@@ -280,7 +328,12 @@ if TYPE_CHECKING:
 
 _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
     "authenticate": contract.Method(
-        "authenticate", "agent", "request", models.AuthenticateRequest, models.AuthenticateResponse, null_result=True
+        "authenticate",
+        "agent",
+        "request",
+        models.AuthenticateRequest,
+        models.AuthenticateResponse,
+        null_result=True,
     ),
     "logout": contract.Method(
         "logout",
@@ -350,16 +403,34 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         null_result=True,
     ),
     "initialize": contract.Method(
-        "initialize", "agent", "request", models.InitializeRequest, models.InitializeResponse
+        "initialize",
+        "agent",
+        "request",
+        models.InitializeRequest,
+        models.InitializeResponse,
     ),
     "$/cancel_request": contract.Method(
-        "$/cancel_request", "protocol", "notification", models.CancelRequestNotification, None
+        "$/cancel_request",
+        "protocol",
+        "notification",
+        models.CancelRequestNotification,
+        None,
     ),
     "mcp/message": contract.Method(
-        "mcp/message", "client", "request", models.MessageMcpRequest, models.MessageMcpResponse, unstable=True
+        "mcp/message",
+        "client",
+        "request",
+        models.MessageMcpRequest,
+        models.MessageMcpResponse,
+        unstable=True,
     ),
     "mcp/message (notification)": contract.Method(
-        "mcp/message", "agent", "notification", models.MessageMcpNotification, None, unstable=True
+        "mcp/message",
+        "agent",
+        "notification",
+        models.MessageMcpNotification,
+        None,
+        unstable=True,
     ),
     "session/request_permission": contract.Method(
         "session/request_permission",
@@ -369,9 +440,15 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         models.RequestPermissionResponse,
     ),
     "session/prompt": contract.Method(
-        "session/prompt", "agent", "request", models.PromptRequest, models.PromptResponse
+        "session/prompt",
+        "agent",
+        "request",
+        models.PromptRequest,
+        models.PromptResponse,
     ),
-    "session/cancel": contract.Method("session/cancel", "agent", "notification", models.CancelNotification, None),
+    "session/cancel": contract.Method(
+        "session/cancel", "agent", "notification", models.CancelNotification, None
+    ),
     "providers/list": contract.Method(
         "providers/list",
         "agent",
@@ -416,10 +493,19 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         unstable=True,
     ),
     "proxy/successor (notification)": contract.Method(
-        "proxy/successor", "proxy", "notification", models.ProxySuccessorNotification, None, unstable=True
+        "proxy/successor",
+        "proxy",
+        "notification",
+        models.ProxySuccessorNotification,
+        None,
+        unstable=True,
     ),
     "session/new": contract.Method(
-        "session/new", "agent", "request", models.NewSessionRequest, models.NewSessionResponse
+        "session/new",
+        "agent",
+        "request",
+        models.NewSessionRequest,
+        models.NewSessionResponse,
     ),
     "session/load": contract.Method(
         "session/load",
@@ -560,7 +646,9 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         capability="client:clientCapabilities.terminal",
         null_result=True,
     ),
-    "session/update": contract.Method("session/update", "client", "notification", models.SessionNotification, None),
+    "session/update": contract.Method(
+        "session/update", "client", "notification", models.SessionNotification, None
+    ),
 }
 METHODS: Final = cast("_Methods", _ROWS)
 """Every method by name: who handles it, its params and result, and the capability that gates it."""
@@ -572,7 +660,12 @@ STRICT: Final = strict.Strict.of(__name__, METHODS)
 """The judge of this protocol version; `acp_monitor` takes it too."""
 
 CODEC: Final[codec.Codec[Message, Sender]] = codec.Codec.of(
-    __name__, METHODS, error=models.Error, null_id=True, batch=False, sides=("agent", "client", "proxy")
+    __name__,
+    METHODS,
+    error=models.Error,
+    null_id=True,
+    batch=False,
+    sides=("agent", "client", "proxy"),
 )
 """What reads and writes the messages of this protocol version."""
 

@@ -332,7 +332,9 @@ class AgentCapabilities(Record):
     Omitted means {"image": false, "audio": false, "embeddedContext": false}.
     """
 
-    mcp_capabilities: McpCapabilities = field(name="mcpCapabilities", default_factory=lambda: McpCapabilities())
+    mcp_capabilities: McpCapabilities = field(
+        name="mcpCapabilities", default_factory=lambda: McpCapabilities()
+    )
     """MCP transports that the agent speaks beside stdio.
 
     Omitted means {"http": false, "sse": false, "acp": false}.
@@ -635,10 +637,14 @@ class AvailableCommand(Record):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class AvailableCommandsUpdate(Record, tag_field="sessionUpdate", tag="available_commands_update"):
+class AvailableCommandsUpdate(
+    Record, tag_field="sessionUpdate", tag="available_commands_update"
+):
     """The commands that the user can run from now on."""
 
-    session_update: ClassVar[Literal["available_commands_update"]] = "available_commands_update"
+    session_update: ClassVar[Literal["available_commands_update"]] = (
+        "available_commands_update"
+    )
 
     available_commands: list[AvailableCommand] = field(name="availableCommands")
     """All commands; those that are not in it are no longer offered."""
@@ -808,7 +814,9 @@ class ClientSessionCapabilities(Record):
     that it does not, and the agent sends no such updates.
     """
 
-    config_options: SessionConfigOptionsCapabilities | None = field(name="configOptions", default=None)
+    config_options: SessionConfigOptionsCapabilities | None = field(
+        name="configOptions", default=None
+    )
     """Kinds of configuration options that the client can show beside plain selection lists. Null and omission both
     mean none.
     """
@@ -845,12 +853,16 @@ class CompactionCapabilities(Record):
     """Says that the client takes part in context compaction. It has no fields yet; `{}` is enough."""
 
 
-class CompactionSummaryChunk(Record, tag_field="sessionUpdate", tag="compaction_summary_chunk"):
+class CompactionSummaryChunk(
+    Record, tag_field="sessionUpdate", tag="compaction_summary_chunk"
+):
     """Appends a block to the summary of a compaction, in the order of arrival. An id that is new to the client creates
     a compaction in progress.
     """
 
-    session_update: ClassVar[Literal["compaction_summary_chunk"]] = "compaction_summary_chunk"
+    session_update: ClassVar[Literal["compaction_summary_chunk"]] = (
+        "compaction_summary_chunk"
+    )
 
     compaction_id: CompactionId = field(name="compactionId")
     """The compaction whose summary grows."""
@@ -947,13 +959,17 @@ class ContentChunk(Record):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class AgentMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_message_chunk"):
+class AgentMessageChunk(
+    ContentChunk, tag_field="sessionUpdate", tag="agent_message_chunk"
+):
     """A piece of the agent's answer."""
 
     session_update: ClassVar[Literal["agent_message_chunk"]] = "agent_message_chunk"
 
 
-class AgentThoughtChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_thought_chunk"):
+class AgentThoughtChunk(
+    ContentChunk, tag_field="sessionUpdate", tag="agent_thought_chunk"
+):
     """A piece of the model's reasoning, which clients may hide."""
 
     session_update: ClassVar[Literal["agent_thought_chunk"]] = "agent_thought_chunk"
@@ -992,7 +1008,9 @@ class CreateTerminalRequest(Record):
     cwd: AbsolutePath | None = None
     """Folder to run in. Null and omission both leave the choice to the client."""
 
-    output_byte_limit: Annotated[int, _Meta(ge=0)] | None = field(name="outputByteLimit", default=None)
+    output_byte_limit: Annotated[int, _Meta(ge=0)] | None = field(
+        name="outputByteLimit", default=None
+    )
     """How many bytes of output to keep at most. Beyond it the client drops the oldest, whole characters only, so that
     it may keep a little less. Null and omission both mean that the client decides.
     """
@@ -1314,7 +1332,9 @@ class ForkSessionRequest(Record):
     cwd: AbsolutePath
     """Primary workspace root of the new session, and the only base for relative paths."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[AbsolutePath] | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """The complete list of further workspace roots of the new session. Omission and `[]` both mean none; the agent
     does not take roots over from the source session. A malformed list of roots is refused with -32602.
 
@@ -1344,7 +1364,9 @@ class ForkSessionResponse(Record):
     modes: SessionModeState | None = None
     """The new session's modes and the current one. Null and omission both mean that the agent has no modes."""
 
-    config_options: list[SessionConfigOption] | None = field(name="configOptions", default=None)
+    config_options: list[SessionConfigOption] | None = field(
+        name="configOptions", default=None
+    )
     """The new session's settings with their current values, most important first. Null and omission both mean that the
     agent offers none.
     """
@@ -1435,14 +1457,18 @@ class InitializeResponse(Record):
     speak the version given here closes the connection.
     """
 
-    agent_capabilities: AgentCapabilities = field(name="agentCapabilities", default_factory=lambda: AgentCapabilities())
+    agent_capabilities: AgentCapabilities = field(
+        name="agentCapabilities", default_factory=lambda: AgentCapabilities()
+    )
     """What the agent can do. Omission means that it offers nothing beyond the baseline.
 
     Omitted means {"loadSession": false, "promptCapabilities": {"image": false, "audio": false, "embeddedContext":
     false}, "mcpCapabilities": {"http": false, "sse": false, "acp": false}, "sessionCapabilities": {}, "auth": {}}.
     """
 
-    auth_methods: list[AuthMethod] = field(name="authMethods", default_factory=lambda: list[AuthMethod]())
+    auth_methods: list[AuthMethod] = field(
+        name="authMethods", default_factory=lambda: list[AuthMethod]()
+    )
     """Ways to authenticate that the agent offers to this client. Omission and `[]` both mean none.
 
     Omitted means [].
@@ -1524,7 +1550,9 @@ class ListSessionsRequest(Record):
     cwd: AbsolutePath | None = None
     """Only sessions with exactly this primary root. Null and omission both mean any root."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[AbsolutePath] | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """Only sessions whose additional roots equal this list, order included. `[]` selects those that have none;
     omission means no filter. A malformed list of roots is refused with -32602.
 
@@ -1570,7 +1598,9 @@ class LoadSessionRequest(Record):
     cwd: AbsolutePath
     """Primary workspace root, and the only base for relative paths."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[AbsolutePath] | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """The complete list of further workspace roots from now on, whatever the session had before. Omission and `[]`
     both mean none: stored roots do not come back by themselves, so a client that wants to keep them sends them
     again. A malformed list of roots is refused with -32602.
@@ -1600,7 +1630,9 @@ class LoadSessionResponse(Record):
     modes: SessionModeState | None = None
     """The session's modes and the current one. Null and omission both mean that the agent has no modes."""
 
-    config_options: list[SessionConfigOption] | None = field(name="configOptions", default=None)
+    config_options: list[SessionConfigOption] | None = field(
+        name="configOptions", default=None
+    )
     """The session's settings with their current values, most important first. Null and omission both mean that the
     agent offers none.
     """
@@ -1647,7 +1679,9 @@ class MaxTokensStopReason(Record, tag_field="stopReason", tag="max_tokens"):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class MaxTurnRequestsStopReason(Record, tag_field="stopReason", tag="max_turn_requests"):
+class MaxTurnRequestsStopReason(
+    Record, tag_field="stopReason", tag="max_turn_requests"
+):
     """The limit of requests to the model was reached."""
 
     state: Literal["idle"] = "idle"
@@ -1847,7 +1881,9 @@ class NewSessionRequest(Record):
     cwd: AbsolutePath
     """Primary workspace root, and the only base for relative paths."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[AbsolutePath] | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """Further workspace roots, in order after `cwd`. Omission and `[]` both mean none. The agent refuses the request
     when an entry is malformed, then with -32602, or cannot be granted; it never drops one.
 
@@ -1877,7 +1913,9 @@ class NewSessionResponse(Record):
     modes: SessionModeState | None = None
     """The session's modes and the current one. Null and omission both mean that the agent has no modes."""
 
-    config_options: list[SessionConfigOption] | None = field(name="configOptions", default=None)
+    config_options: list[SessionConfigOption] | None = field(
+        name="configOptions", default=None
+    )
     """The session's settings with their current values, most important first. Null and omission both mean that the
     agent offers none.
     """
@@ -2395,7 +2433,9 @@ class ResumeSessionRequest(Record):
     cwd: AbsolutePath
     """Primary workspace root, and the only base for relative paths."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[AbsolutePath] | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """The complete list of further workspace roots from now on, whatever the session had before. Omission and `[]`
     both mean none: stored roots do not come back by themselves, so a client that wants to keep them sends them
     again. A malformed list of roots is refused with -32602.
@@ -2423,7 +2463,9 @@ class ResumeSessionResponse(Record):
     modes: SessionModeState | None = None
     """The session's modes and the current one. Null and omission both mean that the agent has no modes."""
 
-    config_options: list[SessionConfigOption] | None = field(name="configOptions", default=None)
+    config_options: list[SessionConfigOption] | None = field(
+        name="configOptions", default=None
+    )
     """The session's settings with their current values, most important first. Null and omission both mean that the
     agent offers none.
     """
@@ -2529,7 +2571,9 @@ class SessionCapabilities(Record):
     Unstable: may change in any version.
     """
 
-    system_prompt: SessionSystemPromptCapabilities | None = field(name="systemPrompt", default=None)
+    system_prompt: SessionSystemPromptCapabilities | None = field(
+        name="systemPrompt", default=None
+    )
     """`{}` says that the client may send a system prompt with a session. Null and omission both mean that it may not.
 
     Unstable: may change in any version.
@@ -2698,7 +2742,9 @@ class SessionInfo(Record):
     cwd: AbsolutePath
     """Primary workspace root of the session."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[AbsolutePath] | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """Further workspace roots of the session, complete and in order; together with `cwd` they are its authoritative
     root set. An agent that advertised the capability sends the list for every session, `[]` included; others leave
     it out.
@@ -2763,25 +2809,33 @@ class SessionMessage(Record, tag_field="sessionUpdate", tag="session_message"):
     message_id: MessageId = field(name="messageId")
     """Identifies the message within this session."""
 
-    sender_session_id: SessionId | None | UnsetType = field(name="senderSessionId", default=UNSET)
+    sender_session_id: SessionId | None | UnsetType = field(
+        name="senderSessionId", default=UNSET
+    )
     """The session that sent it. Omission leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    recipient_session_id: SessionId | None | UnsetType = field(name="recipientSessionId", default=UNSET)
+    recipient_session_id: SessionId | None | UnsetType = field(
+        name="recipientSessionId", default=UNSET
+    )
     """The session that gets it. Omission leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    sender_message_id: MessageId | None | UnsetType = field(name="senderMessageId", default=UNSET)
+    sender_message_id: MessageId | None | UnsetType = field(
+        name="senderMessageId", default=UNSET
+    )
     """The id that the message has in the sender's session. Omission leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    recipient_message_id: MessageId | None | UnsetType = field(name="recipientMessageId", default=UNSET)
+    recipient_message_id: MessageId | None | UnsetType = field(
+        name="recipientMessageId", default=UNSET
+    )
     """The id that the message has in the recipient's session. Omission leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
@@ -2797,7 +2851,9 @@ class SessionMessage(Record, tag_field="sessionUpdate", tag="session_message"):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class SessionMessageChunk(Record, tag_field="sessionUpdate", tag="session_message_chunk"):
+class SessionMessageChunk(
+    Record, tag_field="sessionUpdate", tag="session_message_chunk"
+):
     """A piece of a message from one session to another. Who takes part is said by `session_message`, before or after."""
 
     session_update: ClassVar[Literal["session_message_chunk"]] = "session_message_chunk"
@@ -3010,7 +3066,10 @@ class SetSessionTitleResponse(Record):
 
 
 class StateUpdateFallback(
-    Unknown, tag_field="state", known=("running", "idle", "requires_action", "unknown"), init=False
+    Unknown,
+    tag_field="state",
+    known=("running", "idle", "requires_action", "unknown"),
+    init=False,
 ):
     """A state that is not defined here. A leading `_` marks an extension of some implementation, any other a later
     version of the protocol.
@@ -3045,10 +3104,14 @@ class StringPropertySchema(Record, tag_field="type", tag="string"):
     description: str | None = None
     """Explanation of the field. Null and omission both mean that there is none."""
 
-    min_length: Annotated[int, _Meta(ge=0)] | None = field(name="minLength", default=None)
+    min_length: Annotated[int, _Meta(ge=0)] | None = field(
+        name="minLength", default=None
+    )
     """Fewest characters allowed. Null and omission both mean no lower limit."""
 
-    max_length: Annotated[int, _Meta(ge=0)] | None = field(name="maxLength", default=None)
+    max_length: Annotated[int, _Meta(ge=0)] | None = field(
+        name="maxLength", default=None
+    )
     """The maximum number of characters. Null and omission both mean no upper limit."""
 
     pattern: str | None = None
@@ -3133,7 +3196,9 @@ class SubagentUpdate(Record, tag_field="sessionUpdate", tag="subagent_update"):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    additional_directories: list[str] | None | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[str] | None | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """Further workspace roots of the subagent, absolute paths, complete. Omission leaves it as it was, null clears it.
     Without it they are those of the session above.
 
@@ -3340,7 +3405,9 @@ class ToolCallUpdate(Record):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class SessionToolCallUpdate(ToolCallUpdate, tag_field="sessionUpdate", tag="tool_call_update"):
+class SessionToolCallUpdate(
+    ToolCallUpdate, tag_field="sessionUpdate", tag="tool_call_update"
+):
     """A tool call that is already known changes."""
 
     session_update: ClassVar[Literal["tool_call_update"]] = "tool_call_update"
@@ -3363,7 +3430,9 @@ class UnarchiveSessionResponse(Record):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class UnknownAuthMethod(Unknown, tag_field="type", known=("terminal", "env_var", "agent"), init=False):
+class UnknownAuthMethod(
+    Unknown, tag_field="type", known=("terminal", "env_var", "agent"), init=False
+):
     """A variant of AuthMethod that this version does not know, kept as it came."""
 
     type: UnknownTag
@@ -3380,7 +3449,10 @@ class UnknownAuthMethod(Unknown, tag_field="type", known=("terminal", "env_var",
 
 
 class UnknownContentBlock(
-    Unknown, tag_field="type", known=("text", "image", "audio", "resource_link", "resource"), init=False
+    Unknown,
+    tag_field="type",
+    known=("text", "image", "audio", "resource_link", "resource"),
+    init=False,
 ):
     """A variant of ContentBlock that this version does not know, kept as it came."""
 
@@ -3394,7 +3466,9 @@ class UnknownContentBlock(
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class UnknownCreateElicitationRequest(Unknown, tag_field="mode", known=("form", "url"), init=False):
+class UnknownCreateElicitationRequest(
+    Unknown, tag_field="mode", known=("form", "url"), init=False
+):
     """A mode of an implementation, if it begins with `_`, or of a later version. Clients keep it when they forward or
     store it and never show it as a mode that they know.
     """
@@ -3409,14 +3483,18 @@ class UnknownCreateElicitationRequest(Unknown, tag_field="mode", known=("form", 
     """Any mode but those named above."""
 
 
-class RequestUnknownCreateElicitationRequest(UnknownCreateElicitationRequest, init=False):
+class RequestUnknownCreateElicitationRequest(
+    UnknownCreateElicitationRequest, init=False
+):
     """The question belongs to another request."""
 
     request_id: RequestId = field(name="requestId")
     """Id of the client's request that the agent is still handling."""
 
 
-class SessionUnknownCreateElicitationRequest(UnknownCreateElicitationRequest, init=False):
+class SessionUnknownCreateElicitationRequest(
+    UnknownCreateElicitationRequest, init=False
+):
     """The question belongs to a session."""
 
     session_id: SessionId = field(name="sessionId")
@@ -3426,7 +3504,9 @@ class SessionUnknownCreateElicitationRequest(UnknownCreateElicitationRequest, in
     """The tool call during which the question came up. Null and omission both mean that it concerns the session alone."""
 
 
-class UnknownCreateElicitationResponse(Unknown, tag_field="action", known=("accept", "decline", "cancel"), init=False):
+class UnknownCreateElicitationResponse(
+    Unknown, tag_field="action", known=("accept", "decline", "cancel"), init=False
+):
     """An action of an implementation, if it begins with `_`, or of a later version. Agents keep it when they forward
     or store it and never take it for consent.
     """
@@ -3439,7 +3519,10 @@ class UnknownCreateElicitationResponse(Unknown, tag_field="action", known=("acce
 
 
 class UnknownElicitationPropertySchema(
-    Unknown, tag_field="type", known=("string", "number", "integer", "boolean", "array"), init=False
+    Unknown,
+    tag_field="type",
+    known=("string", "number", "integer", "boolean", "array"),
+    init=False,
 ):
     """A type of an implementation, if it begins with `_`, or of a later version. Clients keep it when they forward or
     store it and never show it as a control that they know.
@@ -3452,7 +3535,14 @@ class UnknownElicitationPropertySchema(
 class UnknownIdleStateUpdate(
     Unknown,
     tag_field="stopReason",
-    known=("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"),
+    known=(
+        "end_turn",
+        "max_tokens",
+        "max_turn_requests",
+        "refusal",
+        "cancelled",
+        "error",
+    ),
     init=False,
 ):
     """A reason that is not defined here. A leading `_` marks an extension of some implementation, any other a later
@@ -3473,7 +3563,9 @@ class UnknownIdleStateUpdate(
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class UnknownMcpServer(Unknown, tag_field="type", known=("http", "sse", "acp", "stdio"), init=False):
+class UnknownMcpServer(
+    Unknown, tag_field="type", known=("http", "sse", "acp", "stdio"), init=False
+):
     """A variant of McpServer that this version does not know, kept as it came."""
 
     type: UnknownTag
@@ -3504,7 +3596,9 @@ class UnknownMultiSelectItems(Unknown, tag_field="type", known=("string",), init
     """Any type but those named above."""
 
 
-class UnknownSessionConfigOption(Unknown, tag_field="type", known=("select", "boolean"), init=False):
+class UnknownSessionConfigOption(
+    Unknown, tag_field="type", known=("select", "boolean"), init=False
+):
     """A variant of SessionConfigOption that this version does not know, kept as it came."""
 
     type: UnknownTag
@@ -3560,7 +3654,9 @@ class UnknownSessionUpdate(
     """The unknown tag."""
 
 
-class UnknownSetSessionConfigOptionRequest(Unknown, tag_field="type", known=("boolean", "value_id"), init=False):
+class UnknownSetSessionConfigOptionRequest(
+    Unknown, tag_field="type", known=("boolean", "value_id"), init=False
+):
     """A variant of SetSessionConfigOptionRequest that this version does not know, kept as it came."""
 
     type: UnknownTag
@@ -3588,7 +3684,9 @@ class UnknownStateUpdate(Record, tag_field="state", tag="unknown"):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class UnknownToolCallContent(Unknown, tag_field="type", known=("content", "diff", "terminal"), init=False):
+class UnknownToolCallContent(
+    Unknown, tag_field="type", known=("content", "diff", "terminal"), init=False
+):
     """A variant of ToolCallContent that this version does not know, kept as it came."""
 
     type: UnknownTag
@@ -3620,13 +3718,19 @@ class Usage(Record):
     output_tokens: Annotated[int, _Meta(ge=0)] = field(name="outputTokens")
     """Tokens that the model wrote."""
 
-    thought_tokens: Annotated[int, _Meta(ge=0)] | None = field(name="thoughtTokens", default=None)
+    thought_tokens: Annotated[int, _Meta(ge=0)] | None = field(
+        name="thoughtTokens", default=None
+    )
     """Tokens of its reasoning. Null and omission both mean that it is not told."""
 
-    cached_read_tokens: Annotated[int, _Meta(ge=0)] | None = field(name="cachedReadTokens", default=None)
+    cached_read_tokens: Annotated[int, _Meta(ge=0)] | None = field(
+        name="cachedReadTokens", default=None
+    )
     """Tokens that were read from a cache. Null and omission both mean that it is not told."""
 
-    cached_write_tokens: Annotated[int, _Meta(ge=0)] | None = field(name="cachedWriteTokens", default=None)
+    cached_write_tokens: Annotated[int, _Meta(ge=0)] | None = field(
+        name="cachedWriteTokens", default=None
+    )
     """Tokens that were written to a cache. Null and omission both mean that it is not told."""
 
     meta: Meta = field(name="_meta", default=None)
@@ -3651,7 +3755,9 @@ class UsageUpdate(Record, tag_field="sessionUpdate", tag="usage_update"):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class UserMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="user_message_chunk"):
+class UserMessageChunk(
+    ContentChunk, tag_field="sessionUpdate", tag="user_message_chunk"
+):
     """A piece of a message of the user, as replayed while a session loads."""
 
     session_update: ClassVar[Literal["user_message_chunk"]] = "user_message_chunk"
@@ -3733,7 +3839,8 @@ class WriteTextFileResponse(Record):
 
 
 AuthMethod: TypeAlias = Annotated[
-    AuthMethodTerminal | AuthMethodEnvVar | UnknownAuthMethod | AuthMethodAgent, Tagged("type")
+    AuthMethodTerminal | AuthMethodEnvVar | UnknownAuthMethod | AuthMethodAgent,
+    Tagged("type"),
 ]
 """One way to authenticate, discriminated by `type`. Without `type`, or with `agent`, it is a method that the agent
 runs itself. A method of another type is kept and never taken for one of these.
@@ -3744,7 +3851,9 @@ Unknown values of `type` are kept as `UnknownAuthMethod`.
 AuthMethodId: TypeAlias = str
 """Name of an authentication method, unique among those of the agent."""
 
-AuthState: TypeAlias = Literal["authenticated", "unauthenticated", "not_required", "unknown"] | str
+AuthState: TypeAlias = (
+    Literal["authenticated", "unauthenticated", "not_required", "unknown"] | str
+)
 """Whether the user is signed in, as far as the agent knows.
 
 - `authenticated`: There are credentials. They need not be valid.
@@ -3763,7 +3872,9 @@ AvailableCommandInput: TypeAlias = UnstructuredCommandInput
 CompactionId: TypeAlias = str
 """Identifies a compaction within a session. The agent chooses it."""
 
-CompactionStatus: TypeAlias = Literal["in_progress", "completed", "failed", "cancelled"] | str
+CompactionStatus: TypeAlias = (
+    Literal["in_progress", "completed", "failed", "cancelled"] | str
+)
 """The progress of a compaction.
 
 - `in_progress`: In progress.
@@ -3775,7 +3886,9 @@ Other values are kept as they are.
 """
 
 SetSessionConfigOptionRequest: TypeAlias = Annotated[
-    BooleanSetSessionConfigOptionRequest | UnknownSetSessionConfigOptionRequest | ValueIdSetSessionConfigOptionRequest,
+    BooleanSetSessionConfigOptionRequest
+    | UnknownSetSessionConfigOptionRequest
+    | ValueIdSetSessionConfigOptionRequest,
     Tagged("type"),
 ]
 """Parameters of `session/set_config_option`: the client gives a setting of a session another value. The form of
@@ -3785,7 +3898,8 @@ Unknown values of `type` are kept as `UnknownSetSessionConfigOptionRequest`.
 """
 
 SessionConfigOption: TypeAlias = Annotated[
-    SessionConfigSelect | SessionConfigBoolean | UnknownSessionConfigOption, Tagged("type")
+    SessionConfigSelect | SessionConfigBoolean | UnknownSessionConfigOption,
+    Tagged("type"),
 ]
 """A setting of a session with its current value, discriminated by `type`. Clients leave out settings of a type that
 they do not know, and keep them when storing.
@@ -3807,7 +3921,9 @@ SessionConfigValueId: TypeAlias = str
 SessionConfigGroupId: TypeAlias = str
 """Identifies a group of values within a selection."""
 
-SessionConfigOptionCategory: TypeAlias = Literal["mode", "model", "model_config", "thought_level"] | str
+SessionConfigOptionCategory: TypeAlias = (
+    Literal["mode", "model", "model_config", "thought_level"] | str
+)
 """The category of a setting. It affects only the presentation, and correct behaviour does not depend on it. Names that
 begin with `_` are custom, all others are reserved for the protocol; unknown ones are ignored.
 
@@ -3820,7 +3936,13 @@ Other values are kept as they are.
 """
 
 ContentBlock: TypeAlias = Annotated[
-    TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource | UnknownContentBlock, Tagged("type")
+    TextContent
+    | ImageContent
+    | AudioContent
+    | ResourceLink
+    | EmbeddedResource
+    | UnknownContentBlock,
+    Tagged("type"),
 ]
 """One piece of content, discriminated by `type`. Prompts, streamed messages and tool output consist of such blocks.
 Unknown types are kept and shown in a neutral way.
@@ -3828,7 +3950,9 @@ Unknown types are kept and shown in a neutral way.
 Unknown values of `type` are kept as `UnknownContentBlock`.
 """
 
-EmbeddedResourceResource: TypeAlias = Annotated[TextResourceContents | BlobResourceContents, Shapes()]
+EmbeddedResourceResource: TypeAlias = Annotated[
+    TextResourceContents | BlobResourceContents, Shapes()
+]
 """Content of a resource, as text or as bytes. What has `text` is read as text, even if `blob` is there too."""
 
 Role: TypeAlias = Literal["assistant", "user"] | str
@@ -3840,10 +3964,14 @@ Role: TypeAlias = Literal["assistant", "user"] | str
 Other values are kept as they are.
 """
 
-ElicitationFormMode: TypeAlias = Annotated[SessionElicitationFormMode | RequestElicitationFormMode, Shapes()]
+ElicitationFormMode: TypeAlias = Annotated[
+    SessionElicitationFormMode | RequestElicitationFormMode, Shapes()
+]
 """What a form elicitation adds to the question: the form, and what it belongs to."""
 
-ElicitationUrlMode: TypeAlias = Annotated[SessionElicitationUrlMode | RequestElicitationUrlMode, Shapes()]
+ElicitationUrlMode: TypeAlias = Annotated[
+    SessionElicitationUrlMode | RequestElicitationUrlMode, Shapes()
+]
 """What a URL elicitation adds to the question: the page, and what it belongs to."""
 
 CreateElicitationRequest: TypeAlias = Annotated[
@@ -3860,7 +3988,10 @@ Unknown values of `mode` are kept as `UnknownCreateElicitationRequest`.
 """
 
 CreateElicitationResponse: TypeAlias = Annotated[
-    ElicitationAcceptAction | ElicitationDeclineAction | ElicitationCancelAction | UnknownCreateElicitationResponse,
+    ElicitationAcceptAction
+    | ElicitationDeclineAction
+    | ElicitationCancelAction
+    | UnknownCreateElicitationResponse,
     Tagged("action"),
 ]
 """Result of `elicitation/create`, discriminated by `action`. Only `accept` carries an answer.
@@ -3868,7 +3999,9 @@ CreateElicitationResponse: TypeAlias = Annotated[
 Unknown values of `action` are kept as `UnknownCreateElicitationResponse`.
 """
 
-ElicitationContentValue: TypeAlias = Annotated[str | int | Number | bool | list[str], Shapes()]
+ElicitationContentValue: TypeAlias = Annotated[
+    str | int | Number | bool | list[str], Shapes()
+]
 """A value that the user entered."""
 
 ElicitationSchemaType: TypeAlias = Literal["object"]
@@ -3903,7 +4036,8 @@ Other values are kept as they are.
 """
 
 MultiSelectItems: TypeAlias = Annotated[
-    StringMultiSelectItems | UnknownMultiSelectItems | TitledMultiSelectItems, Tagged("type")
+    StringMultiSelectItems | UnknownMultiSelectItems | TitledMultiSelectItems,
+    Tagged("type"),
 ]
 """The values of a multiple choice: with labels where there is no `type`, otherwise as `type` says.
 
@@ -3942,7 +4076,10 @@ RequestId: TypeAlias = int | str | None
 answer, and the receiver returns it unchanged.
 """
 
-ErrorCode: TypeAlias = Literal[-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32001, -32002] | int
+ErrorCode: TypeAlias = (
+    Literal[-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32001, -32002]
+    | int
+)
 """Kind of a failure: the codes of JSON-RPC and those of ACP. Any other 32-bit integer is allowed too.
 
 - `-32700`: The text received is not valid JSON.
@@ -3960,7 +4097,9 @@ ErrorCode: TypeAlias = Literal[-32700, -32600, -32601, -32602, -32603, -32800, -
 Other values are kept as they are.
 """
 
-MessageMcpResponse: TypeAlias = Annotated[ResultMessageMcpResponse | ErrorMessageMcpResponse, Shapes()]
+MessageMcpResponse: TypeAlias = Annotated[
+    ResultMessageMcpResponse | ErrorMessageMcpResponse, Shapes()
+]
 """Result of `mcp/message`: what the MCP server answered, a result or an error. A failure on the way there is an error
 of the request itself.
 
@@ -3974,7 +4113,8 @@ Unstable: may change in any version.
 """
 
 McpServer: TypeAlias = Annotated[
-    McpServerHttp | McpServerSse | McpServerAcp | UnknownMcpServer | McpServerStdio, Tagged("type")
+    McpServerHttp | McpServerSse | McpServerAcp | UnknownMcpServer | McpServerStdio,
+    Tagged("type"),
 ]
 """How to reach an MCP server, discriminated by `type`. Without `type` it is a program to start. An agent that cannot
 read an entry refuses the request.
@@ -3998,7 +4138,9 @@ NoticeSeverity: TypeAlias = Literal["info", "warning", "error"] | str
 Other values are kept as they are.
 """
 
-AbsolutePath: TypeAlias = Annotated[str, _Meta(pattern="^(?:/|[A-Za-z]:[/\\\\]|\\\\\\\\[^/\\\\])")]
+AbsolutePath: TypeAlias = Annotated[
+    str, _Meta(pattern="^(?:/|[A-Za-z]:[/\\\\]|\\\\\\\\[^/\\\\])")
+]
 """An absolute path: from the root `/` on POSIX, from a drive such as `C:\\` or `C:/` or from a share such as
 `\\\\server\\share` on Windows. It is never empty and never relative.
 """
@@ -4014,7 +4156,9 @@ Discriminated by `outcome`; unknown values are refused.
 PermissionOptionId: TypeAlias = str
 """Identifies a choice within a permission request."""
 
-PermissionOptionKind: TypeAlias = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
+PermissionOptionKind: TypeAlias = Literal[
+    "allow_once", "allow_always", "reject_once", "reject_always"
+]
 """What a choice means: consent or refusal, and for how long.
 
 - `allow_once`: Consent to this call only.
@@ -4049,7 +4193,9 @@ PlanId: TypeAlias = str
 Unstable: may change in any version.
 """
 
-PlanUpdateContent: TypeAlias = Annotated[PlanItems | PlanFile | PlanMarkdown, Tagged("type")]
+PlanUpdateContent: TypeAlias = Annotated[
+    PlanItems | PlanFile | PlanMarkdown, Tagged("type")
+]
 """The content of a plan, complete. It replaces the content of the plan with the same `planId`.
 
 Discriminated by `type`; unknown values are refused.
@@ -4057,7 +4203,9 @@ Discriminated by `type`; unknown values are refused.
 Unstable: may change in any version.
 """
 
-StopReason: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
+StopReason: TypeAlias = Literal[
+    "end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"
+]
 """Why an agent ended a turn.
 
 - `end_turn`: The model has finished its answer.
@@ -4075,7 +4223,9 @@ ProviderId: TypeAlias = str
 Unstable: may change in any version.
 """
 
-LlmProtocol: TypeAlias = Literal["anthropic", "openai", "azure", "vertex", "bedrock"] | str
+LlmProtocol: TypeAlias = (
+    Literal["anthropic", "openai", "azure", "vertex", "bedrock"] | str
+)
 """A protocol of language model services. Whoever meets one that it does not know copes with it.
 
 - `anthropic`: The protocol of Anthropic.
@@ -4160,7 +4310,11 @@ Unstable: may change in any version.
 """
 
 StateUpdate: TypeAlias = Annotated[
-    RunningStateUpdate | IdleStateUpdate | RequiresActionStateUpdate | UnknownStateUpdate | StateUpdateFallback,
+    RunningStateUpdate
+    | IdleStateUpdate
+    | RequiresActionStateUpdate
+    | UnknownStateUpdate
+    | StateUpdateFallback,
     Tagged("state"),
 ]
 """What the session of a subagent does in the foreground, complete each time. `idle` does not end it: it may be given
@@ -4190,7 +4344,19 @@ ToolCallId: TypeAlias = str
 """Identifies a tool call within a session."""
 
 ToolKind: TypeAlias = (
-    Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"] | str
+    Literal[
+        "read",
+        "edit",
+        "delete",
+        "move",
+        "search",
+        "execute",
+        "think",
+        "fetch",
+        "switch_mode",
+        "other",
+    ]
+    | str
 )
 """The kind of tool, from which clients choose icons and layout. Unknown kinds are kept and treated like `other`.
 
@@ -4208,7 +4374,9 @@ ToolKind: TypeAlias = (
 Other values are kept as they are.
 """
 
-ToolCallStatus: TypeAlias = Literal["pending", "in_progress", "completed", "failed"] | str
+ToolCallStatus: TypeAlias = (
+    Literal["pending", "in_progress", "completed", "failed"] | str
+)
 """The progress of a tool call. Unknown states are kept.
 
 - `pending`: Not running yet: its arguments are still streaming, or permission is awaited.
@@ -4219,7 +4387,9 @@ ToolCallStatus: TypeAlias = Literal["pending", "in_progress", "completed", "fail
 Other values are kept as they are.
 """
 
-ToolCallContent: TypeAlias = Annotated[Content | Diff | Terminal | UnknownToolCallContent, Tagged("type")]
+ToolCallContent: TypeAlias = Annotated[
+    Content | Diff | Terminal | UnknownToolCallContent, Tagged("type")
+]
 """Something to show for a tool call, discriminated by `type`. Unknown types are kept.
 
 Unknown values of `type` are kept as `UnknownToolCallContent`.

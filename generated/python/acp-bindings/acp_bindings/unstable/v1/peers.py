@@ -30,13 +30,17 @@ WIRE: Final = wire.Wire(
 class RemoteAgent(peers.Remote):
     """The calls to the agent. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
-    async def authenticate(self, params: models.AuthenticateRequest, /) -> models.AuthenticateResponse:
+    async def authenticate(
+        self, params: models.AuthenticateRequest, /
+    ) -> models.AuthenticateResponse:
         """The client asks the agent to run one of its methods. Methods of type `terminal` are never passed here, since
         the client carries them out by itself.
         """
         return await self.connection.request("authenticate", params)
 
-    async def logout(self, params: models.LogoutRequest | None = None, /) -> models.LogoutResponse:
+    async def logout(
+        self, params: models.LogoutRequest | None = None, /
+    ) -> models.LogoutResponse:
         """The client ends the signed-in state. New sessions then need authentication again; the agent decides whether
         open ones end.
 
@@ -44,7 +48,9 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("logout", params)
 
-    async def auth_status(self, params: models.AuthStatusRequest | None = None, /) -> models.AuthStatusResponse:
+    async def auth_status(
+        self, params: models.AuthStatusRequest | None = None, /
+    ) -> models.AuthStatusResponse:
         """The client asks whether the user is signed in. The request changes nothing, and is never refused with
         -32000.
 
@@ -60,7 +66,9 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/set_config_option", params)
 
-    async def initialize(self, params: models.InitializeRequest, /) -> models.InitializeResponse:
+    async def initialize(
+        self, params: models.InitializeRequest, /
+    ) -> models.InitializeResponse:
         """The first request on every connection. The client sends it before anything else."""
         return await self.connection.request("initialize", params)
 
@@ -74,7 +82,9 @@ class RemoteAgent(peers.Remote):
         """Whoever provides a server passes on what that sends about a request under way."""
         await self.connection.notify("mcp/message", params)
 
-    async def session_prompt(self, params: models.PromptRequest, /) -> models.PromptResponse:
+    async def session_prompt(
+        self, params: models.PromptRequest, /
+    ) -> models.PromptResponse:
         """The client hands over what the user wrote and starts a turn. While the agent works it streams
         `session/update` notifications; the response comes at the end of the turn.
         """
@@ -95,27 +105,35 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("providers/list", params)
 
-    async def providers_set(self, params: models.SetProviderRequest, /) -> models.SetProviderResponse:
+    async def providers_set(
+        self, params: models.SetProviderRequest, /
+    ) -> models.SetProviderResponse:
         """They replace the whole configuration of one provider.
 
         Needs the capability `agentCapabilities.providers` of the agent.
         """
         return await self.connection.request("providers/set", params)
 
-    async def providers_disable(self, params: models.DisableProviderRequest, /) -> models.DisableProviderResponse:
+    async def providers_disable(
+        self, params: models.DisableProviderRequest, /
+    ) -> models.DisableProviderResponse:
         """The agent stops using one provider.
 
         Needs the capability `agentCapabilities.providers` of the agent.
         """
         return await self.connection.request("providers/disable", params)
 
-    async def session_new(self, params: models.NewSessionRequest, /) -> models.NewSessionResponse:
+    async def session_new(
+        self, params: models.NewSessionRequest, /
+    ) -> models.NewSessionResponse:
         """The client starts a conversation with no history. The agent connects to the given MCP servers and may answer
         with error -32000 if the user must sign in first.
         """
         return await self.connection.request("session/new", params)
 
-    async def session_load(self, params: models.LoadSessionRequest, /) -> models.LoadSessionResponse:
+    async def session_load(
+        self, params: models.LoadSessionRequest, /
+    ) -> models.LoadSessionResponse:
         """The client reopens a stored session. Before it answers, the agent restores the context and replays the whole
         conversation as `session/update` notifications. The agent may answer with error -32000 if the user must sign
         in first.
@@ -124,7 +142,9 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/load", params)
 
-    async def session_resume(self, params: models.ResumeSessionRequest, /) -> models.ResumeSessionResponse:
+    async def session_resume(
+        self, params: models.ResumeSessionRequest, /
+    ) -> models.ResumeSessionResponse:
         """The client continues a stored session whose messages it has already or does not need. The agent restores the
         context but replays nothing. The agent may answer with error -32000 if the user must sign in first.
 
@@ -132,7 +152,9 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/resume", params)
 
-    async def session_fork(self, params: models.ForkSessionRequest, /) -> models.ForkSessionResponse:
+    async def session_fork(
+        self, params: models.ForkSessionRequest, /
+    ) -> models.ForkSessionResponse:
         """The client starts a new session from the context of another, which stays as it was. Good for side work such
         as a summary. The agent may answer with error -32000 if the user must sign in first. Not yet stable.
 
@@ -140,21 +162,27 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/fork", params)
 
-    async def session_list(self, params: models.ListSessionsRequest | None = None, /) -> models.ListSessionsResponse:
+    async def session_list(
+        self, params: models.ListSessionsRequest | None = None, /
+    ) -> models.ListSessionsResponse:
         """The client asks which sessions the agent knows. All filters given must match.
 
         Needs the capability `agentCapabilities.sessionCapabilities.list` of the agent.
         """
         return await self.connection.request("session/list", params)
 
-    async def session_delete(self, params: models.DeleteSessionRequest, /) -> models.DeleteSessionResponse:
+    async def session_delete(
+        self, params: models.DeleteSessionRequest, /
+    ) -> models.DeleteSessionResponse:
         """The client removes a session from what `session/list` returns.
 
         Needs the capability `agentCapabilities.sessionCapabilities.delete` of the agent.
         """
         return await self.connection.request("session/delete", params)
 
-    async def session_close(self, params: models.CloseSessionRequest, /) -> models.CloseSessionResponse:
+    async def session_close(
+        self, params: models.CloseSessionRequest, /
+    ) -> models.CloseSessionResponse:
         """The client is done with an open session. The agent cancels work in progress, as after `session/cancel`, and
         frees what the session holds.
 
@@ -162,11 +190,15 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/close", params)
 
-    async def session_set_mode(self, params: models.SetSessionModeRequest, /) -> models.SetSessionModeResponse:
+    async def session_set_mode(
+        self, params: models.SetSessionModeRequest, /
+    ) -> models.SetSessionModeResponse:
         """The client switches the mode of a session, whether a turn is running or not."""
         return await self.connection.request("session/set_mode", params)
 
-    async def session_archive(self, params: models.ArchiveSessionRequest, /) -> models.ArchiveSessionResponse:
+    async def session_archive(
+        self, params: models.ArchiveSessionRequest, /
+    ) -> models.ArchiveSessionResponse:
         """Lists leave the session out from now on. Its id and history stay. Work in progress is cancelled and the
         session closed first. An archived session may be archived again.
 
@@ -174,14 +206,18 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/archive", params)
 
-    async def session_unarchive(self, params: models.UnarchiveSessionRequest, /) -> models.UnarchiveSessionResponse:
+    async def session_unarchive(
+        self, params: models.UnarchiveSessionRequest, /
+    ) -> models.UnarchiveSessionResponse:
         """Lists hold the session again. It is not opened by that.
 
         Needs the capability `agentCapabilities.sessionCapabilities.archive` of the agent.
         """
         return await self.connection.request("session/unarchive", params)
 
-    async def session_status(self, params: models.SessionStatusRequest, /) -> models.SessionStatusResponse:
+    async def session_status(
+        self, params: models.SessionStatusRequest, /
+    ) -> models.SessionStatusResponse:
         """The client asks whether the agent holds a session in memory. The request changes nothing. A session that the
         agent does not know is refused with -32002.
 
@@ -189,7 +225,9 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/status", params)
 
-    async def session_set_title(self, params: models.SetSessionTitleRequest, /) -> models.SetSessionTitleResponse:
+    async def session_set_title(
+        self, params: models.SetSessionTitleRequest, /
+    ) -> models.SetSessionTitleResponse:
         """The client names any session that lists hold. The agent does not replace that title by one that it makes
         itself.
 
@@ -201,7 +239,9 @@ class RemoteAgent(peers.Remote):
 class RemoteClient(peers.Remote):
     """The calls to the client. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
-    async def auth_status_update(self, params: models.AuthStatusUpdateNotification, /) -> None:
+    async def auth_status_update(
+        self, params: models.AuthStatusUpdateNotification, /
+    ) -> None:
         """The agent tells that what it would answer to `auth/status` has changed. Agents that advertised `auth.status`
         may send it at any time after `initialize`.
 
@@ -209,7 +249,9 @@ class RemoteClient(peers.Remote):
         """
         await self.connection.notify("auth/status_update", params)
 
-    async def elicitation_create(self, params: models.CreateElicitationRequest, /) -> models.CreateElicitationResponse:
+    async def elicitation_create(
+        self, params: models.CreateElicitationRequest, /
+    ) -> models.CreateElicitationResponse:
         """The agent asks the user for information, in the way that `mode` says. The question belongs to a session or
         to another request, and modes that the client did not advertise are not used.
 
@@ -217,7 +259,9 @@ class RemoteClient(peers.Remote):
         """
         return await self.connection.request("elicitation/create", params)
 
-    async def elicitation_complete(self, params: models.CompleteElicitationNotification, /) -> None:
+    async def elicitation_complete(
+        self, params: models.CompleteElicitationNotification, /
+    ) -> None:
         """The agent reports that the user is done with a web page, so that the client can close its prompt. Clients
         ignore ids that they do not know.
 
@@ -225,7 +269,9 @@ class RemoteClient(peers.Remote):
         """
         await self.connection.notify("elicitation/complete", params)
 
-    async def fs_read_text_file(self, params: models.ReadTextFileRequest, /) -> models.ReadTextFileResponse:
+    async def fs_read_text_file(
+        self, params: models.ReadTextFileRequest, /
+    ) -> models.ReadTextFileResponse:
         """The agent asks the client for the text of a file, unsaved changes in the editor included. The client refuses
         paths outside the session's workspace roots.
 
@@ -233,7 +279,9 @@ class RemoteClient(peers.Remote):
         """
         return await self.connection.request("fs/read_text_file", params)
 
-    async def fs_write_text_file(self, params: models.WriteTextFileRequest, /) -> models.WriteTextFileResponse:
+    async def fs_write_text_file(
+        self, params: models.WriteTextFileRequest, /
+    ) -> models.WriteTextFileResponse:
         """The agent has the client write a text file, creating it and its folders where they are missing. The client
         refuses paths outside the session's workspace roots.
 
@@ -247,7 +295,9 @@ class RemoteClient(peers.Remote):
         """
         await self.connection.notify("$/cancel_request", params)
 
-    async def mcp_message(self, params: models.MessageMcpRequest, /) -> models.MessageMcpResponse:
+    async def mcp_message(
+        self, params: models.MessageMcpRequest, /
+    ) -> models.MessageMcpResponse:
         """The agent calls a method of an MCP server that the client provides."""
         return await self.connection.request("mcp/message", params)
 
@@ -259,14 +309,18 @@ class RemoteClient(peers.Remote):
         """
         return await self.connection.request("session/request_permission", params)
 
-    async def terminal_create(self, params: models.CreateTerminalRequest, /) -> models.CreateTerminalResponse:
+    async def terminal_create(
+        self, params: models.CreateTerminalRequest, /
+    ) -> models.CreateTerminalResponse:
         """The agent has the client start a command. The response comes at once, while the command runs on.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
         return await self.connection.request("terminal/create", params)
 
-    async def terminal_output(self, params: models.TerminalOutputRequest, /) -> models.TerminalOutputResponse:
+    async def terminal_output(
+        self, params: models.TerminalOutputRequest, /
+    ) -> models.TerminalOutputResponse:
         """The agent asks what a command has printed so far, without waiting for its end.
 
         Needs the capability `clientCapabilities.terminal` of the client.
@@ -282,14 +336,18 @@ class RemoteClient(peers.Remote):
         """
         return await self.connection.request("terminal/wait_for_exit", params)
 
-    async def terminal_kill(self, params: models.KillTerminalRequest, /) -> models.KillTerminalResponse:
+    async def terminal_kill(
+        self, params: models.KillTerminalRequest, /
+    ) -> models.KillTerminalResponse:
         """The agent stops a command but keeps its terminal, to read what was printed. A timeout is a typical reason.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
         return await self.connection.request("terminal/kill", params)
 
-    async def terminal_release(self, params: models.ReleaseTerminalRequest, /) -> models.ReleaseTerminalResponse:
+    async def terminal_release(
+        self, params: models.ReleaseTerminalRequest, /
+    ) -> models.ReleaseTerminalResponse:
         """The agent releases a terminal. A command that still runs is killed, and the id is invalid from then on; tool
         calls that show the terminal keep showing its output.
 
@@ -313,19 +371,25 @@ class RemoteProxy(peers.Remote):
         """
         await self.connection.notify("$/cancel_request", params)
 
-    async def proxy_initialize(self, params: models.InitializeProxyRequest, /) -> models.InitializeProxyResponse:
+    async def proxy_initialize(
+        self, params: models.InitializeProxyRequest, /
+    ) -> models.InitializeProxyResponse:
         """The conductor sends them in place of `initialize` to each component that has another one behind it. That
         component initializes the next one before it answers.
         """
         return await self.connection.request("proxy/initialize", params)
 
-    async def proxy_successor_request(self, params: models.ProxySuccessorRequest, /) -> models.ProxySuccessorResponse:
+    async def proxy_successor_request(
+        self, params: models.ProxySuccessorRequest, /
+    ) -> models.ProxySuccessorResponse:
         """A message to the next component, or from it. Result and error of the message inside are passed back as they
         are.
         """
         return await self.connection.request("proxy/successor", params)
 
-    async def proxy_successor(self, params: models.ProxySuccessorNotification, /) -> None:
+    async def proxy_successor(
+        self, params: models.ProxySuccessorNotification, /
+    ) -> None:
         """A message to the next component, or from it."""
         await self.connection.notify("proxy/successor", params)
 
@@ -370,7 +434,9 @@ class Agent(peers.Side):
         """The calls to the client."""
         return RemoteClient(self.connection)
 
-    async def authenticate(self, params: models.AuthenticateRequest, /) -> models.AuthenticateResponse:
+    async def authenticate(
+        self, params: models.AuthenticateRequest, /
+    ) -> models.AuthenticateResponse:
         """The client asks the agent to run one of its methods. Methods of type `terminal` are never passed here, since
         the client carries them out by itself.
         """
@@ -384,7 +450,9 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("logout")
 
-    async def auth_status(self, params: models.AuthStatusRequest, /) -> models.AuthStatusResponse:
+    async def auth_status(
+        self, params: models.AuthStatusRequest, /
+    ) -> models.AuthStatusResponse:
         """The client asks whether the user is signed in. The request changes nothing, and is never refused with
         -32000.
 
@@ -400,7 +468,9 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/set_config_option")
 
-    async def initialize(self, params: models.InitializeRequest, /) -> models.InitializeResponse:
+    async def initialize(
+        self, params: models.InitializeRequest, /
+    ) -> models.InitializeResponse:
         """The first request on every connection. The client sends it before anything else."""
         raise peers.refuse_unserved("initialize")
 
@@ -412,7 +482,9 @@ class Agent(peers.Side):
     async def mcp_message(self, params: models.MessageMcpNotification, /) -> None:
         """Whoever provides a server passes on what that sends about a request under way."""
 
-    async def session_prompt(self, params: models.PromptRequest, /) -> models.PromptResponse:
+    async def session_prompt(
+        self, params: models.PromptRequest, /
+    ) -> models.PromptResponse:
         """The client hands over what the user wrote and starts a turn. While the agent works it streams
         `session/update` notifications; the response comes at the end of the turn.
         """
@@ -423,34 +495,44 @@ class Agent(peers.Side):
         open `session/prompt` with `cancelled`; the client answers every open permission request likewise.
         """
 
-    async def providers_list(self, params: models.ListProvidersRequest, /) -> models.ListProvidersResponse:
+    async def providers_list(
+        self, params: models.ListProvidersRequest, /
+    ) -> models.ListProvidersResponse:
         """The client asks which providers of language models it can configure.
 
         Needs the capability `agentCapabilities.providers` of the agent.
         """
         raise peers.refuse_unserved("providers/list")
 
-    async def providers_set(self, params: models.SetProviderRequest, /) -> models.SetProviderResponse:
+    async def providers_set(
+        self, params: models.SetProviderRequest, /
+    ) -> models.SetProviderResponse:
         """They replace the whole configuration of one provider.
 
         Needs the capability `agentCapabilities.providers` of the agent.
         """
         raise peers.refuse_unserved("providers/set")
 
-    async def providers_disable(self, params: models.DisableProviderRequest, /) -> models.DisableProviderResponse:
+    async def providers_disable(
+        self, params: models.DisableProviderRequest, /
+    ) -> models.DisableProviderResponse:
         """The agent stops using one provider.
 
         Needs the capability `agentCapabilities.providers` of the agent.
         """
         raise peers.refuse_unserved("providers/disable")
 
-    async def session_new(self, params: models.NewSessionRequest, /) -> models.NewSessionResponse:
+    async def session_new(
+        self, params: models.NewSessionRequest, /
+    ) -> models.NewSessionResponse:
         """The client starts a conversation with no history. The agent connects to the given MCP servers and may answer
         with error -32000 if the user must sign in first.
         """
         raise peers.refuse_unserved("session/new")
 
-    async def session_load(self, params: models.LoadSessionRequest, /) -> models.LoadSessionResponse:
+    async def session_load(
+        self, params: models.LoadSessionRequest, /
+    ) -> models.LoadSessionResponse:
         """The client reopens a stored session. Before it answers, the agent restores the context and replays the whole
         conversation as `session/update` notifications. The agent may answer with error -32000 if the user must sign
         in first.
@@ -459,7 +541,9 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/load")
 
-    async def session_resume(self, params: models.ResumeSessionRequest, /) -> models.ResumeSessionResponse:
+    async def session_resume(
+        self, params: models.ResumeSessionRequest, /
+    ) -> models.ResumeSessionResponse:
         """The client continues a stored session whose messages it has already or does not need. The agent restores the
         context but replays nothing. The agent may answer with error -32000 if the user must sign in first.
 
@@ -467,7 +551,9 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/resume")
 
-    async def session_fork(self, params: models.ForkSessionRequest, /) -> models.ForkSessionResponse:
+    async def session_fork(
+        self, params: models.ForkSessionRequest, /
+    ) -> models.ForkSessionResponse:
         """The client starts a new session from the context of another, which stays as it was. Good for side work such
         as a summary. The agent may answer with error -32000 if the user must sign in first. Not yet stable.
 
@@ -475,21 +561,27 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/fork")
 
-    async def session_list(self, params: models.ListSessionsRequest, /) -> models.ListSessionsResponse:
+    async def session_list(
+        self, params: models.ListSessionsRequest, /
+    ) -> models.ListSessionsResponse:
         """The client asks which sessions the agent knows. All filters given must match.
 
         Needs the capability `agentCapabilities.sessionCapabilities.list` of the agent.
         """
         raise peers.refuse_unserved("session/list")
 
-    async def session_delete(self, params: models.DeleteSessionRequest, /) -> models.DeleteSessionResponse:
+    async def session_delete(
+        self, params: models.DeleteSessionRequest, /
+    ) -> models.DeleteSessionResponse:
         """The client removes a session from what `session/list` returns.
 
         Needs the capability `agentCapabilities.sessionCapabilities.delete` of the agent.
         """
         raise peers.refuse_unserved("session/delete")
 
-    async def session_close(self, params: models.CloseSessionRequest, /) -> models.CloseSessionResponse:
+    async def session_close(
+        self, params: models.CloseSessionRequest, /
+    ) -> models.CloseSessionResponse:
         """The client is done with an open session. The agent cancels work in progress, as after `session/cancel`, and
         frees what the session holds.
 
@@ -497,11 +589,15 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/close")
 
-    async def session_set_mode(self, params: models.SetSessionModeRequest, /) -> models.SetSessionModeResponse:
+    async def session_set_mode(
+        self, params: models.SetSessionModeRequest, /
+    ) -> models.SetSessionModeResponse:
         """The client switches the mode of a session, whether a turn is running or not."""
         raise peers.refuse_unserved("session/set_mode")
 
-    async def session_archive(self, params: models.ArchiveSessionRequest, /) -> models.ArchiveSessionResponse:
+    async def session_archive(
+        self, params: models.ArchiveSessionRequest, /
+    ) -> models.ArchiveSessionResponse:
         """Lists leave the session out from now on. Its id and history stay. Work in progress is cancelled and the
         session closed first. An archived session may be archived again.
 
@@ -509,14 +605,18 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/archive")
 
-    async def session_unarchive(self, params: models.UnarchiveSessionRequest, /) -> models.UnarchiveSessionResponse:
+    async def session_unarchive(
+        self, params: models.UnarchiveSessionRequest, /
+    ) -> models.UnarchiveSessionResponse:
         """Lists hold the session again. It is not opened by that.
 
         Needs the capability `agentCapabilities.sessionCapabilities.archive` of the agent.
         """
         raise peers.refuse_unserved("session/unarchive")
 
-    async def session_status(self, params: models.SessionStatusRequest, /) -> models.SessionStatusResponse:
+    async def session_status(
+        self, params: models.SessionStatusRequest, /
+    ) -> models.SessionStatusResponse:
         """The client asks whether the agent holds a session in memory. The request changes nothing. A session that the
         agent does not know is refused with -32002.
 
@@ -524,7 +624,9 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/status")
 
-    async def session_set_title(self, params: models.SetSessionTitleRequest, /) -> models.SetSessionTitleResponse:
+    async def session_set_title(
+        self, params: models.SetSessionTitleRequest, /
+    ) -> models.SetSessionTitleResponse:
         """The client names any session that lists hold. The agent does not replace that title by one that it makes
         itself.
 
@@ -563,14 +665,18 @@ class Client(peers.Side):
         """The calls to the agent."""
         return RemoteAgent(self.connection)
 
-    async def auth_status_update(self, params: models.AuthStatusUpdateNotification, /) -> None:
+    async def auth_status_update(
+        self, params: models.AuthStatusUpdateNotification, /
+    ) -> None:
         """The agent tells that what it would answer to `auth/status` has changed. Agents that advertised `auth.status`
         may send it at any time after `initialize`.
 
         Needs the capability `agentCapabilities.auth.status` of the agent.
         """
 
-    async def elicitation_create(self, params: models.CreateElicitationRequest, /) -> models.CreateElicitationResponse:
+    async def elicitation_create(
+        self, params: models.CreateElicitationRequest, /
+    ) -> models.CreateElicitationResponse:
         """The agent asks the user for information, in the way that `mode` says. The question belongs to a session or
         to another request, and modes that the client did not advertise are not used.
 
@@ -578,14 +684,18 @@ class Client(peers.Side):
         """
         raise peers.refuse_unserved("elicitation/create")
 
-    async def elicitation_complete(self, params: models.CompleteElicitationNotification, /) -> None:
+    async def elicitation_complete(
+        self, params: models.CompleteElicitationNotification, /
+    ) -> None:
         """The agent reports that the user is done with a web page, so that the client can close its prompt. Clients
         ignore ids that they do not know.
 
         Needs the capability `clientCapabilities.elicitation.url` of the client.
         """
 
-    async def fs_read_text_file(self, params: models.ReadTextFileRequest, /) -> models.ReadTextFileResponse:
+    async def fs_read_text_file(
+        self, params: models.ReadTextFileRequest, /
+    ) -> models.ReadTextFileResponse:
         """The agent asks the client for the text of a file, unsaved changes in the editor included. The client refuses
         paths outside the session's workspace roots.
 
@@ -593,7 +703,9 @@ class Client(peers.Side):
         """
         raise peers.refuse_unserved("fs/read_text_file")
 
-    async def fs_write_text_file(self, params: models.WriteTextFileRequest, /) -> models.WriteTextFileResponse:
+    async def fs_write_text_file(
+        self, params: models.WriteTextFileRequest, /
+    ) -> models.WriteTextFileResponse:
         """The agent has the client write a text file, creating it and its folders where they are missing. The client
         refuses paths outside the session's workspace roots.
 
@@ -606,7 +718,9 @@ class Client(peers.Side):
         but it still answers the request: with a result, perhaps partial, or with error -32800.
         """
 
-    async def mcp_message(self, params: models.MessageMcpRequest, /) -> models.MessageMcpResponse:
+    async def mcp_message(
+        self, params: models.MessageMcpRequest, /
+    ) -> models.MessageMcpResponse:
         """The agent calls a method of an MCP server that the client provides."""
         raise peers.refuse_unserved("mcp/message")
 
@@ -618,14 +732,18 @@ class Client(peers.Side):
         """
         raise peers.refuse_unserved("session/request_permission")
 
-    async def terminal_create(self, params: models.CreateTerminalRequest, /) -> models.CreateTerminalResponse:
+    async def terminal_create(
+        self, params: models.CreateTerminalRequest, /
+    ) -> models.CreateTerminalResponse:
         """The agent has the client start a command. The response comes at once, while the command runs on.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
         raise peers.refuse_unserved("terminal/create")
 
-    async def terminal_output(self, params: models.TerminalOutputRequest, /) -> models.TerminalOutputResponse:
+    async def terminal_output(
+        self, params: models.TerminalOutputRequest, /
+    ) -> models.TerminalOutputResponse:
         """The agent asks what a command has printed so far, without waiting for its end.
 
         Needs the capability `clientCapabilities.terminal` of the client.
@@ -641,14 +759,18 @@ class Client(peers.Side):
         """
         raise peers.refuse_unserved("terminal/wait_for_exit")
 
-    async def terminal_kill(self, params: models.KillTerminalRequest, /) -> models.KillTerminalResponse:
+    async def terminal_kill(
+        self, params: models.KillTerminalRequest, /
+    ) -> models.KillTerminalResponse:
         """The agent stops a command but keeps its terminal, to read what was printed. A timeout is a typical reason.
 
         Needs the capability `clientCapabilities.terminal` of the client.
         """
         raise peers.refuse_unserved("terminal/kill")
 
-    async def terminal_release(self, params: models.ReleaseTerminalRequest, /) -> models.ReleaseTerminalResponse:
+    async def terminal_release(
+        self, params: models.ReleaseTerminalRequest, /
+    ) -> models.ReleaseTerminalResponse:
         """The agent releases a terminal. A command that still runs is killed, and the id is invalid from then on; tool
         calls that show the terminal keep showing its output.
 
@@ -687,19 +809,25 @@ class Proxy(peers.Side):
         but it still answers the request: with a result, perhaps partial, or with error -32800.
         """
 
-    async def proxy_initialize(self, params: models.InitializeProxyRequest, /) -> models.InitializeProxyResponse:
+    async def proxy_initialize(
+        self, params: models.InitializeProxyRequest, /
+    ) -> models.InitializeProxyResponse:
         """The conductor sends them in place of `initialize` to each component that has another one behind it. That
         component initializes the next one before it answers.
         """
         raise peers.refuse_unserved("proxy/initialize")
 
-    async def proxy_successor_request(self, params: models.ProxySuccessorRequest, /) -> models.ProxySuccessorResponse:
+    async def proxy_successor_request(
+        self, params: models.ProxySuccessorRequest, /
+    ) -> models.ProxySuccessorResponse:
         """A message to the next component, or from it. Result and error of the message inside are passed back as they
         are.
         """
         raise peers.refuse_unserved("proxy/successor")
 
-    async def proxy_successor(self, params: models.ProxySuccessorNotification, /) -> None:
+    async def proxy_successor(
+        self, params: models.ProxySuccessorNotification, /
+    ) -> None:
         """A message to the next component, or from it."""
 
 
@@ -783,4 +911,6 @@ def join(
     **options: Unpack[wire.Options],
 ) -> AbstractAsyncContextManager[tuple[RemoteAgent, RemoteClient]]:
     """Connect both sides in memory, and give the calls to each. A sender waits once `capacity` bytes are unread."""
-    return peers.joined(agent, client, RemoteAgent, RemoteClient, capacity=capacity, **options)
+    return peers.joined(
+        agent, client, RemoteAgent, RemoteClient, capacity=capacity, **options
+    )

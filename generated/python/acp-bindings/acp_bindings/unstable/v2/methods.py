@@ -120,11 +120,15 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["session/set_config_option"], /
-        ) -> contract.Method[models.SetSessionConfigOptionRequest, models.SetSessionConfigOptionResponse]: ...
+        ) -> contract.Method[
+            models.SetSessionConfigOptionRequest, models.SetSessionConfigOptionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["elicitation/create"], /
-        ) -> contract.Method[models.CreateElicitationRequest, models.CreateElicitationResponse]: ...
+        ) -> contract.Method[
+            models.CreateElicitationRequest, models.CreateElicitationResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["elicitation/complete"], /
@@ -148,7 +152,9 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["session/request_permission"], /
-        ) -> contract.Method[models.RequestPermissionRequest, models.RequestPermissionResponse]: ...
+        ) -> contract.Method[
+            models.RequestPermissionRequest, models.RequestPermissionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/prompt"], /
@@ -160,7 +166,9 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["providers/list"], /
-        ) -> contract.Method[models.ListProvidersRequest, models.ListProvidersResponse]: ...
+        ) -> contract.Method[
+            models.ListProvidersRequest, models.ListProvidersResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["providers/set"], /
@@ -168,15 +176,21 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["providers/disable"], /
-        ) -> contract.Method[models.DisableProviderRequest, models.DisableProviderResponse]: ...
+        ) -> contract.Method[
+            models.DisableProviderRequest, models.DisableProviderResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["proxy/initialize"], /
-        ) -> contract.Method[models.InitializeProxyRequest, models.InitializeProxyResponse]: ...
+        ) -> contract.Method[
+            models.InitializeProxyRequest, models.InitializeProxyResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["proxy/successor"], /
-        ) -> contract.Method[models.ProxySuccessorRequest, models.ProxySuccessorResponse]: ...
+        ) -> contract.Method[
+            models.ProxySuccessorRequest, models.ProxySuccessorResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["proxy/successor (notification)"], /
@@ -192,11 +206,15 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["session/list"], /
-        ) -> contract.Method[models.ListSessionsRequest, models.ListSessionsResponse]: ...
+        ) -> contract.Method[
+            models.ListSessionsRequest, models.ListSessionsResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/resume"], /
-        ) -> contract.Method[models.ResumeSessionRequest, models.ResumeSessionResponse]: ...
+        ) -> contract.Method[
+            models.ResumeSessionRequest, models.ResumeSessionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/fork"], /
@@ -204,35 +222,51 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(
             self, key: Literal["session/close"], /
-        ) -> contract.Method[models.CloseSessionRequest, models.CloseSessionResponse]: ...
+        ) -> contract.Method[
+            models.CloseSessionRequest, models.CloseSessionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/delete"], /
-        ) -> contract.Method[models.DeleteSessionRequest, models.DeleteSessionResponse]: ...
+        ) -> contract.Method[
+            models.DeleteSessionRequest, models.DeleteSessionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/archive"], /
-        ) -> contract.Method[models.ArchiveSessionRequest, models.ArchiveSessionResponse]: ...
+        ) -> contract.Method[
+            models.ArchiveSessionRequest, models.ArchiveSessionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/unarchive"], /
-        ) -> contract.Method[models.UnarchiveSessionRequest, models.UnarchiveSessionResponse]: ...
+        ) -> contract.Method[
+            models.UnarchiveSessionRequest, models.UnarchiveSessionResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/status"], /
-        ) -> contract.Method[models.SessionStatusRequest, models.SessionStatusResponse]: ...
+        ) -> contract.Method[
+            models.SessionStatusRequest, models.SessionStatusResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/set_title"], /
-        ) -> contract.Method[models.SetSessionTitleRequest, models.SetSessionTitleResponse]: ...
+        ) -> contract.Method[
+            models.SetSessionTitleRequest, models.SetSessionTitleResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["terminal/cancel"], /
-        ) -> contract.Method[models.CancelTerminalRequest, models.CancelTerminalResponse]: ...
+        ) -> contract.Method[
+            models.CancelTerminalRequest, models.CancelTerminalResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["tool_call/cancel"], /
-        ) -> contract.Method[models.CancelToolCallRequest, models.CancelToolCallResponse]: ...
+        ) -> contract.Method[
+            models.CancelToolCallRequest, models.CancelToolCallResponse
+        ]: ...
         @overload
         def __getitem__(
             self, key: Literal["session/update"], /
@@ -244,10 +278,19 @@ if TYPE_CHECKING:
 
 _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
     "auth/login": contract.Method(
-        "auth/login", "agent", "request", models.LoginAuthRequest, models.LoginAuthResponse, batch="never"
+        "auth/login",
+        "agent",
+        "request",
+        models.LoginAuthRequest,
+        models.LoginAuthResponse,
+        batch="never",
     ),
     "auth/logout": contract.Method(
-        "auth/logout", "agent", "request", models.LogoutAuthRequest, models.LogoutAuthResponse
+        "auth/logout",
+        "agent",
+        "request",
+        models.LogoutAuthRequest,
+        models.LogoutAuthResponse,
     ),
     "auth/status": contract.Method(
         "auth/status",
@@ -292,16 +335,35 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         capability="client:capabilities.elicitation.url",
     ),
     "initialize": contract.Method(
-        "initialize", "agent", "request", models.InitializeRequest, models.InitializeResponse, batch="never"
+        "initialize",
+        "agent",
+        "request",
+        models.InitializeRequest,
+        models.InitializeResponse,
+        batch="never",
     ),
     "$/cancel_request": contract.Method(
-        "$/cancel_request", "protocol", "notification", models.CancelRequestNotification, None
+        "$/cancel_request",
+        "protocol",
+        "notification",
+        models.CancelRequestNotification,
+        None,
     ),
     "mcp/message": contract.Method(
-        "mcp/message", "client", "request", models.MessageMcpRequest, models.MessageMcpResponse, unstable=True
+        "mcp/message",
+        "client",
+        "request",
+        models.MessageMcpRequest,
+        models.MessageMcpResponse,
+        unstable=True,
     ),
     "mcp/message (notification)": contract.Method(
-        "mcp/message", "agent", "notification", models.MessageMcpNotification, None, unstable=True
+        "mcp/message",
+        "agent",
+        "notification",
+        models.MessageMcpNotification,
+        None,
+        unstable=True,
     ),
     "session/request_permission": contract.Method(
         "session/request_permission",
@@ -371,7 +433,12 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         unstable=True,
     ),
     "proxy/successor (notification)": contract.Method(
-        "proxy/successor", "proxy", "notification", models.ProxySuccessorNotification, None, unstable=True
+        "proxy/successor",
+        "proxy",
+        "notification",
+        models.ProxySuccessorNotification,
+        None,
+        unstable=True,
     ),
     "session/new": contract.Method(
         "session/new",
@@ -470,10 +537,18 @@ _ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
         unstable=True,
     ),
     "terminal/cancel": contract.Method(
-        "terminal/cancel", "agent", "request", models.CancelTerminalRequest, models.CancelTerminalResponse
+        "terminal/cancel",
+        "agent",
+        "request",
+        models.CancelTerminalRequest,
+        models.CancelTerminalResponse,
     ),
     "tool_call/cancel": contract.Method(
-        "tool_call/cancel", "agent", "request", models.CancelToolCallRequest, models.CancelToolCallResponse
+        "tool_call/cancel",
+        "agent",
+        "request",
+        models.CancelToolCallRequest,
+        models.CancelToolCallResponse,
     ),
     "session/update": contract.Method(
         "session/update",
@@ -494,7 +569,12 @@ STRICT: Final = strict.Strict.of(__name__, METHODS)
 """The judge of this protocol version; `acp_monitor` takes it too."""
 
 CODEC: Final[codec.Codec[Message | list[Message], Sender]] = codec.Codec.of(
-    __name__, METHODS, error=models.Error, null_id=False, batch=True, sides=("agent", "client", "proxy")
+    __name__,
+    METHODS,
+    error=models.Error,
+    null_id=False,
+    batch=True,
+    sides=("agent", "client", "proxy"),
 )
 """What reads and writes the messages of this protocol version."""
 

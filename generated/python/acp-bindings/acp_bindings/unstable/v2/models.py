@@ -600,10 +600,14 @@ class AuthStatusUpdateNotification(Record):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class AvailableCommandsUpdate(Record, tag_field="sessionUpdate", tag="available_commands_update"):
+class AvailableCommandsUpdate(
+    Record, tag_field="sessionUpdate", tag="available_commands_update"
+):
     """Reports which commands the user can call from now on."""
 
-    session_update: ClassVar[Literal["available_commands_update"]] = "available_commands_update"
+    session_update: ClassVar[Literal["available_commands_update"]] = (
+        "available_commands_update"
+    )
 
     available_commands: list[AvailableCommand] = field(name="availableCommands")
     """All commands, in place of the old list. `[]` means none."""
@@ -786,7 +790,9 @@ class CancelledIdleSessionStateUpdate(Record, tag_field="stopReason", tag="cance
     of its own reports another.
     """
 
-    session_update: Literal["state_update"] = field(name="sessionUpdate", default="state_update")
+    session_update: Literal["state_update"] = field(
+        name="sessionUpdate", default="state_update"
+    )
     state: Literal["idle"] = "idle"
 
     stop_reason: ClassVar[Literal["cancelled"]] = "cancelled"
@@ -931,12 +937,16 @@ class CommandPermissionSubject(Record, tag_field="type", tag="command"):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class CompactionSummaryChunk(Record, tag_field="sessionUpdate", tag="compaction_summary_chunk"):
+class CompactionSummaryChunk(
+    Record, tag_field="sessionUpdate", tag="compaction_summary_chunk"
+):
     """Adds a block to the end of a compaction's summary. An unknown `compactionId` starts a compaction that is in
     progress.
     """
 
-    session_update: ClassVar[Literal["compaction_summary_chunk"]] = "compaction_summary_chunk"
+    session_update: ClassVar[Literal["compaction_summary_chunk"]] = (
+        "compaction_summary_chunk"
+    )
 
     compaction_id: CompactionId = field(name="compactionId")
     """The compaction whose summary grows."""
@@ -1031,13 +1041,17 @@ class ContentChunk(Record):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class AgentMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_message_chunk"):
+class AgentMessageChunk(
+    ContentChunk, tag_field="sessionUpdate", tag="agent_message_chunk"
+):
     """A further piece of a message of the agent."""
 
     session_update: ClassVar[Literal["agent_message_chunk"]] = "agent_message_chunk"
 
 
-class AgentThoughtChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_thought_chunk"):
+class AgentThoughtChunk(
+    ContentChunk, tag_field="sessionUpdate", tag="agent_thought_chunk"
+):
     """A further piece of the agent's reasoning."""
 
     session_update: ClassVar[Literal["agent_thought_chunk"]] = "agent_thought_chunk"
@@ -1354,7 +1368,9 @@ class EmbeddedResource(Record, tag_field="type", tag="resource"):
 class EndTurnIdleSessionStateUpdate(Record, tag_field="stopReason", tag="end_turn"):
     """The work was done, a command without any use of the model included."""
 
-    session_update: Literal["state_update"] = field(name="sessionUpdate", default="state_update")
+    session_update: Literal["state_update"] = field(
+        name="sessionUpdate", default="state_update"
+    )
     state: Literal["idle"] = "idle"
 
     stop_reason: ClassVar[Literal["end_turn"]] = "end_turn"
@@ -1447,7 +1463,9 @@ class ErrorIdleSessionStateUpdate(Record, tag_field="stopReason", tag="error"):
     afterwards its answer stays a success.
     """
 
-    session_update: Literal["state_update"] = field(name="sessionUpdate", default="state_update")
+    session_update: Literal["state_update"] = field(
+        name="sessionUpdate", default="state_update"
+    )
     state: Literal["idle"] = "idle"
 
     stop_reason: ClassVar[Literal["error"]] = "error"
@@ -1523,7 +1541,9 @@ class ForkSessionRequest(Record):
     cwd: AbsolutePath
     """The working directory of the new session."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[AbsolutePath] | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """Additional roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses
     the request if one is malformed, then with -32602, or cannot be granted, and never continues with fewer. The
     original's roots are not inherited: omission and `[]` both mean that the new session has none.
@@ -1550,12 +1570,16 @@ class ForkSessionResponse(Record):
     session_id: SessionId = field(name="sessionId")
     """The id of the new session, used by all later messages."""
 
-    config_options: list[SessionConfigOption] | UnsetType = field(name="configOptions", default=UNSET)
+    config_options: list[SessionConfigOption] | UnsetType = field(
+        name="configOptions", default=UNSET
+    )
     """The configuration options of the session with their current values. Omission and `[]` both mean that there are
     none. Every `config_option_update` replaces the list.
     """
 
-    available_commands: list[AvailableCommand] | UnsetType = field(name="availableCommands", default=UNSET)
+    available_commands: list[AvailableCommand] | UnsetType = field(
+        name="availableCommands", default=UNSET
+    )
     """The commands that the user can call at the start. Omission and `[]` both mean that there are none. Every
     `available_commands_update` replaces the list.
     """
@@ -1668,7 +1692,9 @@ class InitializeRequest(Record):
     info: Implementation
     """The name and version of the client's program."""
 
-    capabilities: ClientCapabilities = field(default_factory=lambda: ClientCapabilities())
+    capabilities: ClientCapabilities = field(
+        default_factory=lambda: ClientCapabilities()
+    )
     """What the client offers to the agent. Omission means nothing beyond the basics.
 
     Omitted means {}.
@@ -1695,7 +1721,9 @@ class InitializeResponse(Record):
     Omitted means {}.
     """
 
-    auth_methods: list[AuthMethod] | UnsetType = field(name="authMethods", default=UNSET)
+    auth_methods: list[AuthMethod] | UnsetType = field(
+        name="authMethods", default=UNSET
+    )
     """The authentication methods. If there is at least one, the agent has `auth/login` and `auth/logout`; if the list
     is empty or omitted, it has neither.
     """
@@ -1755,7 +1783,9 @@ class ListSessionsRequest(Record):
     normalise paths before it compares them. Null and omission both mean sessions of every directory.
     """
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[AbsolutePath] | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """Only sessions with exactly these additional roots, in this order. `[]` finds the sessions that have none;
     omission means no filter. A malformed list of roots is refused with -32602.
 
@@ -1805,7 +1835,9 @@ class LoadSessionRequest(Record):
     cwd: AbsolutePath
     """The working directory of the session."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[AbsolutePath] | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """Additional roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses
     the request if one is malformed, then with -32602, or cannot be granted, and never continues with fewer. This is
     the whole list from now on, whatever the session had before; omission and `[]` both mean that there are none.
@@ -1827,7 +1859,9 @@ class LoadSessionResponse(Record):
     has neither; see `session/resume`.
     """
 
-    config_options: list[SessionConfigOption] | UnsetType = field(name="configOptions", default=UNSET)
+    config_options: list[SessionConfigOption] | UnsetType = field(
+        name="configOptions", default=UNSET
+    )
     """The configuration options of the session with their current values. Omission and `[]` both mean that there are
     none. Every `config_option_update` replaces the list.
     """
@@ -1874,7 +1908,9 @@ class LogoutAuthResponse(Record):
 class MaxTokensIdleSessionStateUpdate(Record, tag_field="stopReason", tag="max_tokens"):
     """The token limit was reached."""
 
-    session_update: Literal["state_update"] = field(name="sessionUpdate", default="state_update")
+    session_update: Literal["state_update"] = field(
+        name="sessionUpdate", default="state_update"
+    )
     state: Literal["idle"] = "idle"
 
     stop_reason: ClassVar[Literal["max_tokens"]] = "max_tokens"
@@ -1918,10 +1954,14 @@ class MaxTokensStopReason(Record, tag_field="stopReason", tag="max_tokens"):
     """
 
 
-class MaxTurnRequestsIdleSessionStateUpdate(Record, tag_field="stopReason", tag="max_turn_requests"):
+class MaxTurnRequestsIdleSessionStateUpdate(
+    Record, tag_field="stopReason", tag="max_turn_requests"
+):
     """The limit of model requests for one piece of work was reached."""
 
-    session_update: Literal["state_update"] = field(name="sessionUpdate", default="state_update")
+    session_update: Literal["state_update"] = field(
+        name="sessionUpdate", default="state_update"
+    )
     state: Literal["idle"] = "idle"
 
     stop_reason: ClassVar[Literal["max_turn_requests"]] = "max_turn_requests"
@@ -1942,7 +1982,9 @@ class MaxTurnRequestsIdleSessionStateUpdate(Record, tag_field="stopReason", tag=
     """
 
 
-class MaxTurnRequestsStopReason(Record, tag_field="stopReason", tag="max_turn_requests"):
+class MaxTurnRequestsStopReason(
+    Record, tag_field="stopReason", tag="max_turn_requests"
+):
     """The limit of model requests for one piece of work was reached."""
 
     state: Literal["idle"] = "idle"
@@ -2156,7 +2198,9 @@ class NewSessionRequest(Record):
     cwd: AbsolutePath
     """The main root of the session, and the only directory against which relative paths are resolved."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[AbsolutePath] | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """Additional roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses
     the request if one is malformed, then with -32602, or cannot be granted, and never continues with fewer.
     Omission and `[]` both mean that there are none.
@@ -2185,12 +2229,16 @@ class NewSessionResponse(Record):
     session_id: SessionId = field(name="sessionId")
     """The id of the new session, used by all later messages."""
 
-    config_options: list[SessionConfigOption] | UnsetType = field(name="configOptions", default=UNSET)
+    config_options: list[SessionConfigOption] | UnsetType = field(
+        name="configOptions", default=UNSET
+    )
     """The configuration options of the session with their current values. Omission and `[]` both mean that there are
     none. Every `config_option_update` replaces the list.
     """
 
-    available_commands: list[AvailableCommand] | UnsetType = field(name="availableCommands", default=UNSET)
+    available_commands: list[AvailableCommand] | UnsetType = field(
+        name="availableCommands", default=UNSET
+    )
     """The commands that the user can call at the start. Omission and `[]` both mean that there are none. Every
     `available_commands_update` replaces the list.
     """
@@ -2225,7 +2273,9 @@ class NoStopReason(Record):
 class NoneIdleSessionStateUpdate(Record):
     """No reason is given: `stopReason` is null or omitted."""
 
-    session_update: Literal["state_update"] = field(name="sessionUpdate", default="state_update")
+    session_update: Literal["state_update"] = field(
+        name="sessionUpdate", default="state_update"
+    )
     state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
@@ -2411,7 +2461,9 @@ class PromptCapabilities(Record):
     audio: PromptAudioCapabilities | None = None
     """Present (`{}` is enough) if prompts may hold sound recordings. Null and omission both mean that they may not."""
 
-    embedded_context: PromptEmbeddedContextCapabilities | None = field(name="embeddedContext", default=None)
+    embedded_context: PromptEmbeddedContextCapabilities | None = field(
+        name="embeddedContext", default=None
+    )
     """Present (`{}` is enough) if prompts may hold resources with their contents. Null and omission both mean that
     they may not.
     """
@@ -2537,7 +2589,9 @@ class ProxySuccessorRequest(Record):
 class RefusalIdleSessionStateUpdate(Record, tag_field="stopReason", tag="refusal"):
     """The agent refused to continue."""
 
-    session_update: Literal["state_update"] = field(name="sessionUpdate", default="state_update")
+    session_update: Literal["state_update"] = field(
+        name="sessionUpdate", default="state_update"
+    )
     state: Literal["idle"] = "idle"
 
     stop_reason: ClassVar[Literal["refusal"]] = "refusal"
@@ -2667,10 +2721,14 @@ class RequestPermissionResponse(Record):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class RequiresActionSessionStateUpdate(Record, tag_field="state", tag="requires_action"):
+class RequiresActionSessionStateUpdate(
+    Record, tag_field="state", tag="requires_action"
+):
     """The work in the foreground can go on only when the user has done something."""
 
-    session_update: Literal["state_update"] = field(name="sessionUpdate", default="state_update")
+    session_update: Literal["state_update"] = field(
+        name="sessionUpdate", default="state_update"
+    )
     state: ClassVar[Literal["requires_action"]] = "requires_action"
 
     background: list[BackgroundWork] | None = None
@@ -2755,7 +2813,9 @@ class ResumeSessionRequest(Record):
     cwd: AbsolutePath
     """The session's own working directory. An agent may refuse any other with -32602."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[AbsolutePath] | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """Additional roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses
     the request if one is malformed, then with -32602, or cannot be granted, and never continues with fewer. This is
     the whole list from now on, whatever the session had before; omission and `[]` both mean that there are none.
@@ -2788,12 +2848,16 @@ class ResumeSessionResponse(Record):
     the current state; the answer itself says nothing about that.
     """
 
-    config_options: list[SessionConfigOption] | UnsetType = field(name="configOptions", default=UNSET)
+    config_options: list[SessionConfigOption] | UnsetType = field(
+        name="configOptions", default=UNSET
+    )
     """The configuration options of the session with their current values. Omission and `[]` both mean that there are
     none. Every `config_option_update` replaces the list.
     """
 
-    available_commands: list[AvailableCommand] | UnsetType = field(name="availableCommands", default=UNSET)
+    available_commands: list[AvailableCommand] | UnsetType = field(
+        name="availableCommands", default=UNSET
+    )
     """The commands that the user can call at the start. Omission and `[]` both mean that there are none. Every
     `available_commands_update` replaces the list.
     """
@@ -2805,7 +2869,9 @@ class ResumeSessionResponse(Record):
 class RunningSessionStateUpdate(Record, tag_field="state", tag="running"):
     """Work is going on in the foreground."""
 
-    session_update: Literal["state_update"] = field(name="sessionUpdate", default="state_update")
+    session_update: Literal["state_update"] = field(
+        name="sessionUpdate", default="state_update"
+    )
     state: ClassVar[Literal["running"]] = "running"
 
     background: list[BackgroundWork] | None = None
@@ -2920,7 +2986,9 @@ class SessionCapabilities(Record):
     Unstable: may change in any version.
     """
 
-    system_prompt: SessionSystemPromptCapabilities | None = field(name="systemPrompt", default=None)
+    system_prompt: SessionSystemPromptCapabilities | None = field(
+        name="systemPrompt", default=None
+    )
     """`{}` says that the client may send a system prompt with a session. Null and omission both mean that it may not.
 
     Unstable: may change in any version.
@@ -3072,7 +3140,9 @@ class SessionInfo(Record):
     cwd: AbsolutePath
     """The working directory of the session."""
 
-    additional_directories: list[AbsolutePath] | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[AbsolutePath] | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """The additional roots of the session, complete and in order. An agent that advertises additional roots states
     them for every session, with `[]` where there are none.
 
@@ -3132,25 +3202,33 @@ class SessionMessage(Record, tag_field="sessionUpdate", tag="session_message"):
     message_id: MessageId = field(name="messageId")
     """Identifies the message within this session."""
 
-    sender_session_id: SessionId | None | UnsetType = field(name="senderSessionId", default=UNSET)
+    sender_session_id: SessionId | None | UnsetType = field(
+        name="senderSessionId", default=UNSET
+    )
     """The session that sent it. Omission leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    recipient_session_id: SessionId | None | UnsetType = field(name="recipientSessionId", default=UNSET)
+    recipient_session_id: SessionId | None | UnsetType = field(
+        name="recipientSessionId", default=UNSET
+    )
     """The session that gets it. Omission leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    sender_message_id: MessageId | None | UnsetType = field(name="senderMessageId", default=UNSET)
+    sender_message_id: MessageId | None | UnsetType = field(
+        name="senderMessageId", default=UNSET
+    )
     """The id that the message has in the sender's session. Omission leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    recipient_message_id: MessageId | None | UnsetType = field(name="recipientMessageId", default=UNSET)
+    recipient_message_id: MessageId | None | UnsetType = field(
+        name="recipientMessageId", default=UNSET
+    )
     """The id that the message has in the recipient's session. Omission leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
@@ -3166,7 +3244,9 @@ class SessionMessage(Record, tag_field="sessionUpdate", tag="session_message"):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class SessionMessageChunk(Record, tag_field="sessionUpdate", tag="session_message_chunk"):
+class SessionMessageChunk(
+    Record, tag_field="sessionUpdate", tag="session_message_chunk"
+):
     """A piece of a message from one session to another. Who takes part is said by `session_message`, before or after."""
 
     session_update: ClassVar[Literal["session_message_chunk"]] = "session_message_chunk"
@@ -3192,14 +3272,19 @@ class SessionNotFoundErrorData(Record):
 
 
 class SessionStateUpdateFallback(
-    Unknown, tag_field="state", known=("running", "idle", "requires_action", "unknown"), init=False
+    Unknown,
+    tag_field="state",
+    known=("running", "idle", "requires_action", "unknown"),
+    init=False,
 ):
     """A state that this version does not define. It is not to be taken for `idle`: the client shows that the session
     is busy until a state comes that it knows. An agent sends it only in addition to the defined states, unless the
     client knows it.
     """
 
-    session_update: Literal["state_update"] = field(name="sessionUpdate", default="state_update")
+    session_update: Literal["state_update"] = field(
+        name="sessionUpdate", default="state_update"
+    )
 
     state: UnknownTag
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
@@ -3337,7 +3422,10 @@ class SetSessionTitleResponse(Record):
 
 
 class StateUpdateFallback(
-    Unknown, tag_field="state", known=("running", "idle", "requires_action", "unknown"), init=False
+    Unknown,
+    tag_field="state",
+    known=("running", "idle", "requires_action", "unknown"),
+    init=False,
 ):
     """A state that this version does not define. It is not to be taken for `idle`: the client shows that the session
     is busy until a state comes that it knows. An agent sends it only in addition to the defined states, unless the
@@ -3373,10 +3461,14 @@ class StringPropertySchema(Record, tag_field="type", tag="string"):
     description: str | None = None
     """What to enter, shown to the user. Null and omission both mean that there is none."""
 
-    min_length: Annotated[int, _Meta(ge=0)] | None = field(name="minLength", default=None)
+    min_length: Annotated[int, _Meta(ge=0)] | None = field(
+        name="minLength", default=None
+    )
     """The least number of characters. Null and omission both mean no limit."""
 
-    max_length: Annotated[int, _Meta(ge=0)] | None = field(name="maxLength", default=None)
+    max_length: Annotated[int, _Meta(ge=0)] | None = field(
+        name="maxLength", default=None
+    )
     """The greatest number of characters. Null and omission both mean no limit."""
 
     pattern: str | None = None
@@ -3393,7 +3485,9 @@ class StringPropertySchema(Record, tag_field="type", tag="string"):
     given in this way.
     """
 
-    one_of: Annotated[list[EnumOption], _Meta(min_length=1)] | None = field(name="oneOf", default=None)
+    one_of: Annotated[list[EnumOption], _Meta(min_length=1)] | None = field(
+        name="oneOf", default=None
+    )
     """The values to choose from, at least one, with titles. Null and omission both mean that the choice is not given
     in this way.
     """
@@ -3458,7 +3552,9 @@ class SubagentUpdate(Record, tag_field="sessionUpdate", tag="subagent_update"):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    additional_directories: list[AbsolutePath] | None | UnsetType = field(name="additionalDirectories", default=UNSET)
+    additional_directories: list[AbsolutePath] | None | UnsetType = field(
+        name="additionalDirectories", default=UNSET
+    )
     """Further workspace roots of the subagent, absolute paths, complete. Omission leaves it as it was, null clears it.
     Without it they are those of the session above.
 
@@ -3556,7 +3652,9 @@ class TerminalOutput(Record):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class TerminalOutputChunk(Record, tag_field="sessionUpdate", tag="terminal_output_chunk"):
+class TerminalOutputChunk(
+    Record, tag_field="sessionUpdate", tag="terminal_output_chunk"
+):
     """Adds bytes to the end of a terminal's output."""
 
     session_update: ClassVar[Literal["terminal_output_chunk"]] = "terminal_output_chunk"
@@ -3613,7 +3711,9 @@ class TerminalUpdate(Record, tag_field="sessionUpdate", tag="terminal_update"):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    exit_status: TerminalExitStatus | None | UnsetType = field(name="exitStatus", default=UNSET)
+    exit_status: TerminalExitStatus | None | UnsetType = field(
+        name="exitStatus", default=UNSET
+    )
     """How the process ended. Any object, even `{}`, says that it has ended; null takes that back.
 
     Null clears the value; omitted leaves it unchanged.
@@ -3715,12 +3815,16 @@ class ToolCallCapabilities(Record):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class ToolCallContentChunk(Record, tag_field="sessionUpdate", tag="tool_call_content_chunk"):
+class ToolCallContentChunk(
+    Record, tag_field="sessionUpdate", tag="tool_call_content_chunk"
+):
     """Adds one item to the end of a tool call's content. To replace the content, the agent sends `content` in a
     `tool_call_update`.
     """
 
-    session_update: ClassVar[Literal["tool_call_content_chunk"]] = "tool_call_content_chunk"
+    session_update: ClassVar[Literal["tool_call_content_chunk"]] = (
+        "tool_call_content_chunk"
+    )
 
     tool_call_id: ToolCallId = field(name="toolCallId")
     """The tool call whose content grows."""
@@ -3836,7 +3940,9 @@ class ToolCallUpdate(Record):
     """
 
 
-class SessionToolCallUpdate(ToolCallUpdate, tag_field="sessionUpdate", tag="tool_call_update"):
+class SessionToolCallUpdate(
+    ToolCallUpdate, tag_field="sessionUpdate", tag="tool_call_update"
+):
     """A tool call, new or changed."""
 
     session_update: ClassVar[Literal["tool_call_update"]] = "tool_call_update"
@@ -3859,7 +3965,9 @@ class UnarchiveSessionResponse(Record):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class UnknownAuthMethod(Unknown, tag_field="type", known=("terminal", "agent"), init=False):
+class UnknownAuthMethod(
+    Unknown, tag_field="type", known=("terminal", "agent"), init=False
+):
     """An authentication method that this version does not define. Clients keep it whole when they store or forward it,
     and otherwise leave it out or show it by its name.
     """
@@ -3876,7 +3984,9 @@ class UnknownAuthMethod(Unknown, tag_field="type", known=("terminal", "agent"), 
     """The name of this authentication method, shown to the user."""
 
 
-class UnknownAvailableCommand(Unknown, tag_field="type", known=("command",), init=False):
+class UnknownAvailableCommand(
+    Unknown, tag_field="type", known=("command",), init=False
+):
     """A kind of command that this version does not define. Clients keep it whole when they store or forward it, and
     otherwise leave it out or show it by name and description.
     """
@@ -3893,7 +4003,9 @@ class UnknownAvailableCommand(Unknown, tag_field="type", known=("command",), ini
     """What the command does, shown to the user."""
 
 
-class UnknownAvailableCommandInput(Unknown, tag_field="type", known=("text",), init=False):
+class UnknownAvailableCommandInput(
+    Unknown, tag_field="type", known=("text",), init=False
+):
     """A kind of input that this version does not define. Clients keep it whole when they store or forward it, and
     otherwise offer the command without special help for its input.
     """
@@ -3904,7 +4016,9 @@ class UnknownAvailableCommandInput(Unknown, tag_field="type", known=("text",), i
     """
 
 
-class UnknownBackgroundWork(Unknown, tag_field="type", known=("terminal", "tool_call", "subagent"), init=False):
+class UnknownBackgroundWork(
+    Unknown, tag_field="type", known=("terminal", "tool_call", "subagent"), init=False
+):
     """A kind of work that this version does not define. It counts as running, even if the client cannot show what it
     is.
     """
@@ -3916,7 +4030,10 @@ class UnknownBackgroundWork(Unknown, tag_field="type", known=("terminal", "tool_
 
 
 class UnknownContentBlock(
-    Unknown, tag_field="type", known=("text", "image", "audio", "resource_link", "resource"), init=False
+    Unknown,
+    tag_field="type",
+    known=("text", "image", "audio", "resource_link", "resource"),
+    init=False,
 ):
     """A kind of content that this version does not define. It is kept whole when it is stored, replayed or forwarded;
     in a prompt, an agent that does not support it refuses the request with -32602, elsewhere it is skipped or shown
@@ -3929,7 +4046,9 @@ class UnknownContentBlock(
     """
 
 
-class UnknownCreateElicitationRequest(Unknown, tag_field="mode", known=("form", "url"), init=False):
+class UnknownCreateElicitationRequest(
+    Unknown, tag_field="mode", known=("form", "url"), init=False
+):
     """A way of asking that this version does not define. It is kept whole when it is stored or forwarded, and a client
     must not show it as one of the ways it knows.
     """
@@ -3946,14 +4065,18 @@ class UnknownCreateElicitationRequest(Unknown, tag_field="mode", known=("form", 
     """
 
 
-class RequestUnknownCreateElicitationRequest(UnknownCreateElicitationRequest, init=False):
+class RequestUnknownCreateElicitationRequest(
+    UnknownCreateElicitationRequest, init=False
+):
     """It belongs to a request outside every session, such as a login."""
 
     request_id: RequestId = field(name="requestId")
     """The request of the client that is still open and needs the input."""
 
 
-class SessionUnknownCreateElicitationRequest(UnknownCreateElicitationRequest, init=False):
+class SessionUnknownCreateElicitationRequest(
+    UnknownCreateElicitationRequest, init=False
+):
     """It belongs to a session, and perhaps to one tool call there."""
 
     session_id: SessionId = field(name="sessionId")
@@ -3965,7 +4088,9 @@ class SessionUnknownCreateElicitationRequest(UnknownCreateElicitationRequest, in
     """
 
 
-class UnknownCreateElicitationResponse(Unknown, tag_field="action", known=("accept", "decline", "cancel"), init=False):
+class UnknownCreateElicitationResponse(
+    Unknown, tag_field="action", known=("accept", "decline", "cancel"), init=False
+):
     """An answer that this version does not define. The agent treats it as `cancel`, and keeps it whole when it stores
     or forwards it.
     """
@@ -3979,7 +4104,12 @@ class UnknownCreateElicitationResponse(Unknown, tag_field="action", known=("acce
     """
 
 
-class UnknownDiffChange(Unknown, tag_field="operation", known=("add", "delete", "modify", "move", "copy"), init=False):
+class UnknownDiffChange(
+    Unknown,
+    tag_field="operation",
+    known=("add", "delete", "modify", "move", "copy"),
+    init=False,
+):
     """An operation that this version does not define. A leading `_` marks an extension of some implementation, any
     other unknown value a later version of the protocol.
     """
@@ -4004,7 +4134,10 @@ class UnknownDiffChange(Unknown, tag_field="operation", known=("add", "delete", 
 
 
 class UnknownElicitationPropertySchema(
-    Unknown, tag_field="type", known=("string", "number", "integer", "boolean", "array"), init=False
+    Unknown,
+    tag_field="type",
+    known=("string", "number", "integer", "boolean", "array"),
+    init=False,
 ):
     """A type of field that this version does not define. It is kept whole when it is stored or forwarded, and a client
     must not show it as a field of another type.
@@ -4019,14 +4152,23 @@ class UnknownElicitationPropertySchema(
 class UnknownIdleSessionStateUpdate(
     Unknown,
     tag_field="stopReason",
-    known=("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"),
+    known=(
+        "end_turn",
+        "max_tokens",
+        "max_turn_requests",
+        "refusal",
+        "cancelled",
+        "error",
+    ),
     init=False,
 ):
     """A reason that this version does not define. A leading `_` marks an extension of some implementation, any other
     unknown value a later version of the protocol.
     """
 
-    session_update: Literal["state_update"] = field(name="sessionUpdate", default="state_update")
+    session_update: Literal["state_update"] = field(
+        name="sessionUpdate", default="state_update"
+    )
     state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
@@ -4052,7 +4194,14 @@ class UnknownIdleSessionStateUpdate(
 class UnknownIdleStateUpdate(
     Unknown,
     tag_field="stopReason",
-    known=("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"),
+    known=(
+        "end_turn",
+        "max_tokens",
+        "max_turn_requests",
+        "refusal",
+        "cancelled",
+        "error",
+    ),
     init=False,
 ):
     """A reason that this version does not define. A leading `_` marks an extension of some implementation, any other
@@ -4081,7 +4230,9 @@ class UnknownIdleStateUpdate(
     """
 
 
-class UnknownMcpServer(Unknown, tag_field="type", known=("http", "stdio", "acp"), init=False):
+class UnknownMcpServer(
+    Unknown, tag_field="type", known=("http", "stdio", "acp"), init=False
+):
     """A transport that this version does not define. Those who only forward it keep it whole; an agent that does not
     support it refuses the request with -32602.
     """
@@ -4103,7 +4254,9 @@ class UnknownMultiSelectItems(Unknown, tag_field="type", known=("string",), init
     """
 
 
-class UnknownPlanUpdateContent(Unknown, tag_field="type", known=("items", "file", "markdown"), init=False):
+class UnknownPlanUpdateContent(
+    Unknown, tag_field="type", known=("items", "file", "markdown"), init=False
+):
     """A form of plan that this version does not define. It takes the old content's place as well; it is kept whole
     when it is stored or forwarded, and skipped or shown in a generic way otherwise.
     """
@@ -4128,7 +4281,9 @@ class UnknownReplayFrom(Unknown, tag_field="type", known=("start",), init=False)
     """
 
 
-class UnknownRequestPermissionOutcome(Unknown, tag_field="outcome", known=("cancelled", "selected"), init=False):
+class UnknownRequestPermissionOutcome(
+    Unknown, tag_field="outcome", known=("cancelled", "selected"), init=False
+):
     """An outcome that this version does not define. The agent must not go ahead on it; it keeps the payload when it
     stores or forwards the response.
     """
@@ -4139,7 +4294,9 @@ class UnknownRequestPermissionOutcome(Unknown, tag_field="outcome", known=("canc
     """
 
 
-class UnknownRequestPermissionSubject(Unknown, tag_field="type", known=("tool_call", "command"), init=False):
+class UnknownRequestPermissionSubject(
+    Unknown, tag_field="type", known=("tool_call", "command"), init=False
+):
     """A kind of subject that this version does not define. It is kept whole when the request is stored, replayed or
     forwarded, and the user sees title, description and options.
     """
@@ -4150,7 +4307,9 @@ class UnknownRequestPermissionSubject(Unknown, tag_field="type", known=("tool_ca
     """
 
 
-class UnknownSessionConfigOption(Unknown, tag_field="type", known=("select", "boolean"), init=False):
+class UnknownSessionConfigOption(
+    Unknown, tag_field="type", known=("select", "boolean"), init=False
+):
     """A type of option that this version does not define. Clients keep it whole when they store or forward it and
     otherwise leave it out; the agent keeps its current value.
     """
@@ -4181,7 +4340,9 @@ class UnknownSessionConfigOption(Unknown, tag_field="type", known=("select", "bo
 class UnknownSessionStateUpdate(Record, tag_field="state", tag="unknown"):
     """The agent cannot tell."""
 
-    session_update: Literal["state_update"] = field(name="sessionUpdate", default="state_update")
+    session_update: Literal["state_update"] = field(
+        name="sessionUpdate", default="state_update"
+    )
     state: ClassVar[Literal["unknown"]] = "unknown"
 
     background: list[BackgroundWork] | None = None
@@ -4231,7 +4392,9 @@ class UnknownSessionUpdate(
     """
 
 
-class UnknownSetSessionConfigOptionRequest(Unknown, tag_field="type", known=("id", "boolean"), init=False):
+class UnknownSetSessionConfigOptionRequest(
+    Unknown, tag_field="type", known=("id", "boolean"), init=False
+):
     """A type of value that this version does not define. An agent that does not support it refuses the request with
     -32602.
     """
@@ -4268,7 +4431,9 @@ class UnknownStateUpdate(Record, tag_field="state", tag="unknown"):
     """Metadata that a sender attaches under keys of its own."""
 
 
-class UnknownToolCallContent(Unknown, tag_field="type", known=("content", "diff", "terminal"), init=False):
+class UnknownToolCallContent(
+    Unknown, tag_field="type", known=("content", "diff", "terminal"), init=False
+):
     """A kind of item that this version does not define. It is kept whole when it is stored, replayed or forwarded, and
     skipped or shown in a generic way otherwise.
     """
@@ -4319,13 +4484,19 @@ class Usage(Record):
     output_tokens: Annotated[int, _Meta(ge=0)] = field(name="outputTokens")
     """Tokens that the model wrote."""
 
-    thought_tokens: Annotated[int, _Meta(ge=0)] | None = field(name="thoughtTokens", default=None)
+    thought_tokens: Annotated[int, _Meta(ge=0)] | None = field(
+        name="thoughtTokens", default=None
+    )
     """Tokens of its reasoning. Null and omission both mean that it is not told."""
 
-    cached_read_tokens: Annotated[int, _Meta(ge=0)] | None = field(name="cachedReadTokens", default=None)
+    cached_read_tokens: Annotated[int, _Meta(ge=0)] | None = field(
+        name="cachedReadTokens", default=None
+    )
     """Tokens that were read from a cache. Null and omission both mean that it is not told."""
 
-    cached_write_tokens: Annotated[int, _Meta(ge=0)] | None = field(name="cachedWriteTokens", default=None)
+    cached_write_tokens: Annotated[int, _Meta(ge=0)] | None = field(
+        name="cachedWriteTokens", default=None
+    )
     """Tokens that were written to a cache. Null and omission both mean that it is not told."""
 
     meta: Meta = field(name="_meta", default=None)
@@ -4377,13 +4548,17 @@ class UserMessage(Record, tag_field="sessionUpdate", tag="user_message"):
     """
 
 
-class UserMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="user_message_chunk"):
+class UserMessageChunk(
+    ContentChunk, tag_field="sessionUpdate", tag="user_message_chunk"
+):
     """A further piece of a message of the user."""
 
     session_update: ClassVar[Literal["user_message_chunk"]] = "user_message_chunk"
 
 
-AuthMethod: TypeAlias = Annotated[AuthMethodTerminal | AuthMethodAgent | UnknownAuthMethod, Tagged("type")]
+AuthMethod: TypeAlias = Annotated[
+    AuthMethodTerminal | AuthMethodAgent | UnknownAuthMethod, Tagged("type")
+]
 """An authentication method that the agent offers.
 
 Unknown values of `type` are kept as `UnknownAuthMethod`.
@@ -4392,7 +4567,9 @@ Unknown values of `type` are kept as `UnknownAuthMethod`.
 AuthMethodId: TypeAlias = str
 """Identifies an authentication method. The agent chooses it."""
 
-AuthState: TypeAlias = Literal["authenticated", "unauthenticated", "not_required", "unknown"] | str
+AuthState: TypeAlias = (
+    Literal["authenticated", "unauthenticated", "not_required", "unknown"] | str
+)
 """Whether the user is signed in, as far as the agent knows.
 
 - `authenticated`: There are credentials. They need not be valid.
@@ -4405,19 +4582,25 @@ Other values are kept as they are.
 Unstable: may change in any version.
 """
 
-AvailableCommand: TypeAlias = Annotated[Command | UnknownAvailableCommand, Tagged("type")]
+AvailableCommand: TypeAlias = Annotated[
+    Command | UnknownAvailableCommand, Tagged("type")
+]
 """A command that the agent offers to the user.
 
 Unknown values of `type` are kept as `UnknownAvailableCommand`.
 """
 
-AvailableCommandInput: TypeAlias = Annotated[TextCommandInput | UnknownAvailableCommandInput, Tagged("type")]
+AvailableCommandInput: TypeAlias = Annotated[
+    TextCommandInput | UnknownAvailableCommandInput, Tagged("type")
+]
 """What can be written after the name of a command.
 
 Unknown values of `type` are kept as `UnknownAvailableCommandInput`.
 """
 
-CompactionStatus: TypeAlias = Literal["in_progress", "completed", "failed", "cancelled"] | str
+CompactionStatus: TypeAlias = (
+    Literal["in_progress", "completed", "failed", "cancelled"] | str
+)
 """The progress of a compaction.
 
 - `in_progress`: Under way.
@@ -4432,7 +4615,9 @@ CompactionId: TypeAlias = str
 """Identifies a compaction within its session. The agent chooses it."""
 
 SetSessionConfigOptionRequest: TypeAlias = Annotated[
-    IdSetSessionConfigOptionRequest | BooleanSetSessionConfigOptionRequest | UnknownSetSessionConfigOptionRequest,
+    IdSetSessionConfigOptionRequest
+    | BooleanSetSessionConfigOptionRequest
+    | UnknownSetSessionConfigOptionRequest,
     Tagged("type"),
 ]
 """Parameters of `session/set_config_option`: the client changes an option. Every agent that offers options for a
@@ -4442,7 +4627,8 @@ Unknown values of `type` are kept as `UnknownSetSessionConfigOptionRequest`.
 """
 
 SessionConfigOption: TypeAlias = Annotated[
-    SessionConfigSelect | SessionConfigBoolean | UnknownSessionConfigOption, Tagged("type")
+    SessionConfigSelect | SessionConfigBoolean | UnknownSessionConfigOption,
+    Tagged("type"),
 ]
 """A setting of the session that the user can change, with its current value.
 
@@ -4456,7 +4642,9 @@ SessionConfigSelectOptions: TypeAlias = Annotated[
 ]
 """The values of a `select` option, as one list or in groups."""
 
-SessionConfigOptionCategory: TypeAlias = Literal["mode", "model", "model_config", "thought_level"] | str
+SessionConfigOptionCategory: TypeAlias = (
+    Literal["mode", "model", "model_config", "thought_level"] | str
+)
 """The category of an option. It affects only display and shortcuts; clients handle an unknown category and none.
 
 - `mode`: How the agent works, for instance asking first or acting at once.
@@ -4477,7 +4665,13 @@ SessionConfigGroupId: TypeAlias = str
 """Identifies a group of values within its option."""
 
 ContentBlock: TypeAlias = Annotated[
-    TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource | UnknownContentBlock, Tagged("type")
+    TextContent
+    | ImageContent
+    | AudioContent
+    | ResourceLink
+    | EmbeddedResource
+    | UnknownContentBlock,
+    Tagged("type"),
 ]
 """A piece of content in a prompt, a message, a tool call or a summary. The form is that of the Model Context Protocol,
 so what an MCP server returns can be passed on unchanged.
@@ -4485,7 +4679,9 @@ so what an MCP server returns can be passed on unchanged.
 Unknown values of `type` are kept as `UnknownContentBlock`.
 """
 
-EmbeddedResourceResource: TypeAlias = Annotated[TextResourceContents | BlobResourceContents, Shapes()]
+EmbeddedResourceResource: TypeAlias = Annotated[
+    TextResourceContents | BlobResourceContents, Shapes()
+]
 """The contents of an embedded resource, discriminated by `text` or `blob`. If both are present, `text` is used."""
 
 Role: TypeAlias = Literal["assistant", "user"] | str
@@ -4510,7 +4706,8 @@ MediaType: TypeAlias = str
 """The type of some content as on the internet, such as `text/markdown` (once called a MIME type)."""
 
 DiffChange: TypeAlias = Annotated[
-    DiffAdd | DiffDelete | DiffModify | DiffMove | DiffCopy | UnknownDiffChange, Tagged("operation")
+    DiffAdd | DiffDelete | DiffModify | DiffMove | DiffCopy | UnknownDiffChange,
+    Tagged("operation"),
 ]
 """What happened to one file. `operation` says what, the other fields say to which file and what it holds.
 
@@ -4544,7 +4741,9 @@ ElicitationFormMode: TypeAlias = Annotated[
 ]
 """An elicitation by form."""
 
-ElicitationUrlMode: TypeAlias = Annotated[SessionElicitationUrlMode | RequestElicitationUrlMode, Shapes(exclusive=True)]
+ElicitationUrlMode: TypeAlias = Annotated[
+    SessionElicitationUrlMode | RequestElicitationUrlMode, Shapes(exclusive=True)
+]
 """An elicitation by a visit to a web page."""
 
 CreateElicitationRequest: TypeAlias = Annotated[
@@ -4563,7 +4762,10 @@ Unknown values of `mode` are kept as `UnknownCreateElicitationRequest`.
 """
 
 CreateElicitationResponse: TypeAlias = Annotated[
-    ElicitationAcceptAction | ElicitationDeclineAction | ElicitationCancelAction | UnknownCreateElicitationResponse,
+    ElicitationAcceptAction
+    | ElicitationDeclineAction
+    | ElicitationCancelAction
+    | UnknownCreateElicitationResponse,
     Tagged("action"),
 ]
 """The client's answer to `elicitation/create`.
@@ -4571,7 +4773,9 @@ CreateElicitationResponse: TypeAlias = Annotated[
 Unknown values of `action` are kept as `UnknownCreateElicitationResponse`.
 """
 
-ElicitationContentValue: TypeAlias = Annotated[str | int | Number | bool | list[str] | Any, Shapes()]
+ElicitationContentValue: TypeAlias = Annotated[
+    str | int | Number | bool | list[str] | Any, Shapes()
+]
 """One value that the user filled in. Whether it fits the schema is checked by the agent."""
 
 ElicitationId: TypeAlias = str
@@ -4609,7 +4813,8 @@ Other values are kept as they are.
 """
 
 MultiSelectItems: TypeAlias = Annotated[
-    StringMultiSelectItems | UnknownMultiSelectItems | TitledMultiSelectItems, Tagged("type")
+    StringMultiSelectItems | UnknownMultiSelectItems | TitledMultiSelectItems,
+    Tagged("type"),
 ]
 """The values of a choice of several. Values with titles come without `type`, as in the Model Context Protocol.
 
@@ -4644,7 +4849,10 @@ type. Each side numbers its own requests, so one id may be open both ways, but a
 still awaits its answer.
 """
 
-ErrorCode: TypeAlias = Literal[-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32002, -32022] | int
+ErrorCode: TypeAlias = (
+    Literal[-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32002, -32022]
+    | int
+)
 """The kind of failure as a number. Those of JSON-RPC keep their meaning; the protocol's own lie between -32099 and
 -32000, and -32800 is for cancellation. A sender may use other numbers.
 
@@ -4663,12 +4871,16 @@ ErrorCode: TypeAlias = Literal[-32700, -32600, -32601, -32602, -32603, -32800, -
 Other values are kept as they are.
 """
 
-ErrorData: TypeAlias = Annotated[UnsupportedProtocolVersionErrorData | SessionNotFoundErrorData | Any, Shapes()]
+ErrorData: TypeAlias = Annotated[
+    UnsupportedProtocolVersionErrorData | SessionNotFoundErrorData | Any, Shapes()
+]
 """More about a failure: one of the forms that the protocol fixes, or anything else. Which form it is follows from the
 code.
 """
 
-MessageMcpResponse: TypeAlias = Annotated[ResultMessageMcpResponse | ErrorMessageMcpResponse, Shapes()]
+MessageMcpResponse: TypeAlias = Annotated[
+    ResultMessageMcpResponse | ErrorMessageMcpResponse, Shapes()
+]
 """Result of `mcp/message`: what the MCP server answered, a result or an error. A failure on the way there is an error
 of the request itself.
 
@@ -4681,7 +4893,9 @@ McpRequestId: TypeAlias = str
 Unstable: may change in any version.
 """
 
-McpServer: TypeAlias = Annotated[McpServerHttp | McpServerStdio | McpServerAcp | UnknownMcpServer, Tagged("type")]
+McpServer: TypeAlias = Annotated[
+    McpServerHttp | McpServerStdio | McpServerAcp | UnknownMcpServer, Tagged("type")
+]
 """An MCP server to which the agent connects for a session. The agent can then use its tools and data.
 
 Unknown values of `type` are kept as `UnknownMcpServer`.
@@ -4703,13 +4917,18 @@ NoticeSeverity: TypeAlias = Literal["info", "warning", "error"] | str
 Other values are kept as they are.
 """
 
-AbsolutePath: TypeAlias = Annotated[str, _Meta(pattern="^(?:/|[A-Za-z]:[/\\\\]|\\\\\\\\[^/\\\\])")]
+AbsolutePath: TypeAlias = Annotated[
+    str, _Meta(pattern="^(?:/|[A-Za-z]:[/\\\\]|\\\\\\\\[^/\\\\])")
+]
 """A file or directory by its full path, in the syntax of the machine where the agent runs: `/home/mira/notes`,
 `C:\\Users\\mira\\notes` or `\\\\server\\share\\notes`. Never relative, never empty, and not a URI.
 """
 
 RequestPermissionSubject: TypeAlias = Annotated[
-    ToolCallPermissionSubject | CommandPermissionSubject | UnknownRequestPermissionSubject, Tagged("type")
+    ToolCallPermissionSubject
+    | CommandPermissionSubject
+    | UnknownRequestPermissionSubject,
+    Tagged("type"),
 ]
 """What the permission is for. Later versions may add kinds. A client that does not know a kind shows the plain prompt
 or declines, as its policy says, and keeps the subject unchanged.
@@ -4720,7 +4939,9 @@ Unknown values of `type` are kept as `UnknownRequestPermissionSubject`.
 PermissionOptionId: TypeAlias = str
 """Identifies one option within its permission request."""
 
-PermissionOptionKind: TypeAlias = Literal["allow_once", "allow_always", "reject_once", "reject_always"] | str
+PermissionOptionKind: TypeAlias = (
+    Literal["allow_once", "allow_always", "reject_once", "reject_always"] | str
+)
 """Whether an option allows or rejects, once or always. It guides how the client shows the option; the agent decides
 what the answer does.
 
@@ -4733,14 +4954,19 @@ Other values are kept as they are.
 """
 
 RequestPermissionOutcome: TypeAlias = Annotated[
-    CancelledPermissionOutcome | SelectedPermissionOutcome | UnknownRequestPermissionOutcome, Tagged("outcome")
+    CancelledPermissionOutcome
+    | SelectedPermissionOutcome
+    | UnknownRequestPermissionOutcome,
+    Tagged("outcome"),
 ]
 """How a permission request ended. An outcome that the agent does not understand is not a permission.
 
 Unknown values of `outcome` are kept as `UnknownRequestPermissionOutcome`.
 """
 
-PlanUpdateContent: TypeAlias = Annotated[PlanItems | PlanFile | PlanMarkdown | UnknownPlanUpdateContent, Tagged("type")]
+PlanUpdateContent: TypeAlias = Annotated[
+    PlanItems | PlanFile | PlanMarkdown | UnknownPlanUpdateContent, Tagged("type")
+]
 """The content of a plan, complete. It replaces the content of the plan with the same `planId`.
 
 Unknown values of `type` are kept as `UnknownPlanUpdateContent`.
@@ -4756,7 +4982,9 @@ PlanEntryPriority: TypeAlias = Literal["high", "medium", "low"] | str
 Other values are kept as they are.
 """
 
-PlanEntryStatus: TypeAlias = Literal["pending", "in_progress", "completed", "cancelled"] | str
+PlanEntryStatus: TypeAlias = (
+    Literal["pending", "in_progress", "completed", "cancelled"] | str
+)
 """The progress of a step.
 
 - `pending`: Not started.
@@ -4781,7 +5009,9 @@ ProviderId: TypeAlias = str
 Unstable: may change in any version.
 """
 
-LlmProtocol: TypeAlias = Literal["anthropic", "openai", "azure", "vertex", "bedrock"] | str
+LlmProtocol: TypeAlias = (
+    Literal["anthropic", "openai", "azure", "vertex", "bedrock"] | str
+)
 """A protocol of language model services. Whoever meets one that it does not know copes with it.
 
 - `anthropic`: The protocol of Anthropic.
@@ -4872,7 +5102,11 @@ Unknown values of `stopReason` are kept as `UnknownIdleStateUpdate`.
 """
 
 StateUpdate: TypeAlias = Annotated[
-    RunningStateUpdate | IdleStateUpdate | RequiresActionStateUpdate | UnknownStateUpdate | StateUpdateFallback,
+    RunningStateUpdate
+    | IdleStateUpdate
+    | RequiresActionStateUpdate
+    | UnknownStateUpdate
+    | StateUpdateFallback,
     Tagged("state"),
 ]
 """What the session as a whole is doing in the foreground, that is, in the work that answers a prompt or that the agent
@@ -4883,7 +5117,11 @@ Unknown values of `state` are kept as `StateUpdateFallback`.
 """
 
 BackgroundWork: TypeAlias = Annotated[
-    BackgroundTerminal | BackgroundToolCall | BackgroundSubagent | UnknownBackgroundWork, Tagged("type")
+    BackgroundTerminal
+    | BackgroundToolCall
+    | BackgroundSubagent
+    | UnknownBackgroundWork,
+    Tagged("type"),
 ]
 """One piece of work in the background, by reference to something that the client already knows: the agent announces it
 before the first list that holds it, and reports its end before the first list that no longer does. A process is
@@ -4911,7 +5149,19 @@ ToolCallId: TypeAlias = str
 """Identifies a tool call within its session. The agent chooses it."""
 
 ToolKind: TypeAlias = (
-    Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"] | str
+    Literal[
+        "read",
+        "edit",
+        "delete",
+        "move",
+        "search",
+        "execute",
+        "think",
+        "fetch",
+        "switch_mode",
+        "other",
+    ]
+    | str
 )
 """The sort of work that a tool does, for icons and for the way progress is shown.
 
@@ -4929,7 +5179,10 @@ ToolKind: TypeAlias = (
 Other values are kept as they are.
 """
 
-ToolCallStatus: TypeAlias = Literal["pending", "in_progress", "paused", "completed", "failed", "cancelled"] | str
+ToolCallStatus: TypeAlias = (
+    Literal["pending", "in_progress", "paused", "completed", "failed", "cancelled"]
+    | str
+)
 """The progress of a tool call. `completed`, `failed` and `cancelled` are final.
 
 - `pending`: Not started: its input is still arriving, it waits for permission, or its time has not come.
@@ -4942,7 +5195,9 @@ ToolCallStatus: TypeAlias = Literal["pending", "in_progress", "paused", "complet
 Other values are kept as they are.
 """
 
-ToolCallContent: TypeAlias = Annotated[Content | Diff | Terminal | UnknownToolCallContent, Tagged("type")]
+ToolCallContent: TypeAlias = Annotated[
+    Content | Diff | Terminal | UnknownToolCallContent, Tagged("type")
+]
 """One item of what a tool call has produced.
 
 Unknown values of `type` are kept as `UnknownToolCallContent`.

@@ -30,19 +30,25 @@ WIRE: Final = wire.Wire(
 class RemoteAgent(peers.Remote):
     """The calls to the agent. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
-    async def auth_login(self, params: models.LoginAuthRequest, /) -> models.LoginAuthResponse:
+    async def auth_login(
+        self, params: models.LoginAuthRequest, /
+    ) -> models.LoginAuthResponse:
         """The client asks the agent to log the user in. It is allowed when the agent listed at least one
         authentication method, and never with one of type `terminal`.
         """
         return await self.connection.request("auth/login", params)
 
-    async def auth_logout(self, params: models.LogoutAuthRequest | None = None, /) -> models.LogoutAuthResponse:
+    async def auth_logout(
+        self, params: models.LogoutAuthRequest | None = None, /
+    ) -> models.LogoutAuthResponse:
         """The client asks the agent to log the user out. It is allowed when the agent listed at least one
         authentication method.
         """
         return await self.connection.request("auth/logout", params)
 
-    async def auth_status(self, params: models.AuthStatusRequest | None = None, /) -> models.AuthStatusResponse:
+    async def auth_status(
+        self, params: models.AuthStatusRequest | None = None, /
+    ) -> models.AuthStatusResponse:
         """The client asks whether the user is signed in. The request changes nothing, and is never refused with
         -32000.
 
@@ -60,7 +66,9 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/set_config_option", params)
 
-    async def initialize(self, params: models.InitializeRequest, /) -> models.InitializeResponse:
+    async def initialize(
+        self, params: models.InitializeRequest, /
+    ) -> models.InitializeResponse:
         """The first request on every connection, sent by the client. It negotiates the version of the protocol and the
         capabilities of both sides.
         """
@@ -77,7 +85,9 @@ class RemoteAgent(peers.Remote):
         """Whoever provides a server passes on what that sends about a request under way."""
         await self.connection.notify("mcp/message", params)
 
-    async def session_prompt(self, params: models.PromptRequest, /) -> models.PromptResponse:
+    async def session_prompt(
+        self, params: models.PromptRequest, /
+    ) -> models.PromptResponse:
         """The client hands the user's message to the agent.
 
         Needs the capability `capabilities.session` of the agent.
@@ -103,21 +113,27 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("providers/list", params)
 
-    async def providers_set(self, params: models.SetProviderRequest, /) -> models.SetProviderResponse:
+    async def providers_set(
+        self, params: models.SetProviderRequest, /
+    ) -> models.SetProviderResponse:
         """They replace the whole configuration of one provider.
 
         Needs the capability `capabilities.providers` of the agent.
         """
         return await self.connection.request("providers/set", params)
 
-    async def providers_disable(self, params: models.DisableProviderRequest, /) -> models.DisableProviderResponse:
+    async def providers_disable(
+        self, params: models.DisableProviderRequest, /
+    ) -> models.DisableProviderResponse:
         """The agent stops using one provider.
 
         Needs the capability `capabilities.providers` of the agent.
         """
         return await self.connection.request("providers/disable", params)
 
-    async def session_new(self, params: models.NewSessionRequest, /) -> models.NewSessionResponse:
+    async def session_new(
+        self, params: models.NewSessionRequest, /
+    ) -> models.NewSessionResponse:
         """The client opens a session. The agent may work inside the roots `cwd` and `additionalDirectories`, as far as
         permissions allow. The request fails with -32000 if the user has to log in first.
 
@@ -125,7 +141,9 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/new", params)
 
-    async def session_load(self, params: models.LoadSessionRequest, /) -> models.LoadSessionResponse:
+    async def session_load(
+        self, params: models.LoadSessionRequest, /
+    ) -> models.LoadSessionResponse:
         """The client opens a stored session and has its conversation replayed. The agent sends the retained history as
         `session/update` notifications from the start, then the current state, then its answer, just as for
         `session/resume` with `replayFrom` at the start. The request fails with -32000 if the user has to log in
@@ -137,7 +155,9 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/load", params)
 
-    async def session_list(self, params: models.ListSessionsRequest | None = None, /) -> models.ListSessionsResponse:
+    async def session_list(
+        self, params: models.ListSessionsRequest | None = None, /
+    ) -> models.ListSessionsResponse:
         """The client asks for the sessions that the agent knows, a page at a time. Where both filters are present,
         both must match.
 
@@ -145,7 +165,9 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/list", params)
 
-    async def session_resume(self, params: models.ResumeSessionRequest, /) -> models.ResumeSessionResponse:
+    async def session_resume(
+        self, params: models.ResumeSessionRequest, /
+    ) -> models.ResumeSessionResponse:
         """The client reopens an existing session, by default without a replay of its history. The request fails with
         -32000 if the user has to log in first.
 
@@ -153,7 +175,9 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/resume", params)
 
-    async def session_fork(self, params: models.ForkSessionRequest, /) -> models.ForkSessionResponse:
+    async def session_fork(
+        self, params: models.ForkSessionRequest, /
+    ) -> models.ForkSessionResponse:
         """The client has a new session made that starts from the context of another. The original is not touched, so a
         fork suits work such as a summary. The request fails with -32000 if the user has to log in first.
 
@@ -161,7 +185,9 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/fork", params)
 
-    async def session_close(self, params: models.CloseSessionRequest, /) -> models.CloseSessionResponse:
+    async def session_close(
+        self, params: models.CloseSessionRequest, /
+    ) -> models.CloseSessionResponse:
         """The client ends a session on this connection; it stays in the list and can be opened again. The agent
         cancels all work, that in the background included, reports the end of active work by an idle state with
         `cancelled`, frees what the session held, and answers. Prompts not yet inserted fail with -32800.
@@ -170,14 +196,18 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/close", params)
 
-    async def session_delete(self, params: models.DeleteSessionRequest, /) -> models.DeleteSessionResponse:
+    async def session_delete(
+        self, params: models.DeleteSessionRequest, /
+    ) -> models.DeleteSessionResponse:
         """The client has a stored session removed, so that no list shows it again.
 
         Needs the capability `capabilities.session.delete` of the agent.
         """
         return await self.connection.request("session/delete", params)
 
-    async def session_archive(self, params: models.ArchiveSessionRequest, /) -> models.ArchiveSessionResponse:
+    async def session_archive(
+        self, params: models.ArchiveSessionRequest, /
+    ) -> models.ArchiveSessionResponse:
         """Lists leave the session out from now on. Its id and history stay. Work in progress is cancelled and the
         session closed first. An archived session may be archived again.
 
@@ -185,14 +215,18 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/archive", params)
 
-    async def session_unarchive(self, params: models.UnarchiveSessionRequest, /) -> models.UnarchiveSessionResponse:
+    async def session_unarchive(
+        self, params: models.UnarchiveSessionRequest, /
+    ) -> models.UnarchiveSessionResponse:
         """Lists hold the session again. It is not opened by that.
 
         Needs the capability `capabilities.session.archive` of the agent.
         """
         return await self.connection.request("session/unarchive", params)
 
-    async def session_status(self, params: models.SessionStatusRequest, /) -> models.SessionStatusResponse:
+    async def session_status(
+        self, params: models.SessionStatusRequest, /
+    ) -> models.SessionStatusResponse:
         """The client asks whether the agent holds a session in memory. The request changes nothing. A session that the
         agent does not know is refused with -32002.
 
@@ -200,7 +234,9 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/status", params)
 
-    async def session_set_title(self, params: models.SetSessionTitleRequest, /) -> models.SetSessionTitleResponse:
+    async def session_set_title(
+        self, params: models.SetSessionTitleRequest, /
+    ) -> models.SetSessionTitleResponse:
         """The client names any session that lists hold. The agent does not replace that title by one that it makes
         itself.
 
@@ -208,14 +244,18 @@ class RemoteAgent(peers.Remote):
         """
         return await self.connection.request("session/set_title", params)
 
-    async def terminal_cancel(self, params: models.CancelTerminalRequest, /) -> models.CancelTerminalResponse:
+    async def terminal_cancel(
+        self, params: models.CancelTerminalRequest, /
+    ) -> models.CancelTerminalResponse:
         """The client asks the agent to stop the process in one terminal. It is allowed only while that terminal offers
         `capabilities.cancel`; an unknown, ended or unstoppable one is refused with -32602. It changes neither the
         session's state nor the status of a tool call.
         """
         return await self.connection.request("terminal/cancel", params)
 
-    async def tool_call_cancel(self, params: models.CancelToolCallRequest, /) -> models.CancelToolCallResponse:
+    async def tool_call_cancel(
+        self, params: models.CancelToolCallRequest, /
+    ) -> models.CancelToolCallResponse:
         """The client asks the agent to stop one tool call. It is allowed only while that tool call offers
         `capabilities.cancel`; an unknown, finished or unstoppable tool call is refused with -32602. It does not
         change the state of the session.
@@ -226,7 +266,9 @@ class RemoteAgent(peers.Remote):
 class RemoteClient(peers.Remote):
     """The calls to the client. A request raises `PeerError` where the answer is an error; cancelling it takes it back."""
 
-    async def auth_status_update(self, params: models.AuthStatusUpdateNotification, /) -> None:
+    async def auth_status_update(
+        self, params: models.AuthStatusUpdateNotification, /
+    ) -> None:
         """The agent tells that what it would answer to `auth/status` has changed. Agents that advertised `auth.status`
         may send it at any time after `initialize`.
 
@@ -234,7 +276,9 @@ class RemoteClient(peers.Remote):
         """
         await self.connection.notify("auth/status_update", params)
 
-    async def elicitation_create(self, params: models.CreateElicitationRequest, /) -> models.CreateElicitationResponse:
+    async def elicitation_create(
+        self, params: models.CreateElicitationRequest, /
+    ) -> models.CreateElicitationResponse:
         """The agent asks the user for input through the client: by a form, or by a visit to a web page. It belongs to
         a session, perhaps to one of its tool calls, or to a request that is still open; agents withdraw it when the
         work that needs it is cancelled. Only one that blocks all foreground work makes the session's state
@@ -244,7 +288,9 @@ class RemoteClient(peers.Remote):
         """
         return await self.connection.request("elicitation/create", params)
 
-    async def elicitation_complete(self, params: models.CompleteElicitationNotification, /) -> None:
+    async def elicitation_complete(
+        self, params: models.CompleteElicitationNotification, /
+    ) -> None:
         """The agent reports that the interaction on the web page is complete. It does not change the state of the
         session.
 
@@ -259,7 +305,9 @@ class RemoteClient(peers.Remote):
         """
         await self.connection.notify("$/cancel_request", params)
 
-    async def mcp_message(self, params: models.MessageMcpRequest, /) -> models.MessageMcpResponse:
+    async def mcp_message(
+        self, params: models.MessageMcpRequest, /
+    ) -> models.MessageMcpResponse:
         """The agent calls a method of an MCP server that the client provides."""
         return await self.connection.request("mcp/message", params)
 
@@ -291,19 +339,25 @@ class RemoteProxy(peers.Remote):
         """
         await self.connection.notify("$/cancel_request", params)
 
-    async def proxy_initialize(self, params: models.InitializeProxyRequest, /) -> models.InitializeProxyResponse:
+    async def proxy_initialize(
+        self, params: models.InitializeProxyRequest, /
+    ) -> models.InitializeProxyResponse:
         """The conductor sends them in place of `initialize` to each component that has another one behind it. That
         component initializes the next one before it answers.
         """
         return await self.connection.request("proxy/initialize", params)
 
-    async def proxy_successor_request(self, params: models.ProxySuccessorRequest, /) -> models.ProxySuccessorResponse:
+    async def proxy_successor_request(
+        self, params: models.ProxySuccessorRequest, /
+    ) -> models.ProxySuccessorResponse:
         """A message to the next component, or from it. Result and error of the message inside are passed back as they
         are.
         """
         return await self.connection.request("proxy/successor", params)
 
-    async def proxy_successor(self, params: models.ProxySuccessorNotification, /) -> None:
+    async def proxy_successor(
+        self, params: models.ProxySuccessorNotification, /
+    ) -> None:
         """A message to the next component, or from it."""
         await self.connection.notify("proxy/successor", params)
 
@@ -349,19 +403,25 @@ class Agent(peers.Side):
         """The calls to the client."""
         return RemoteClient(self.connection)
 
-    async def auth_login(self, params: models.LoginAuthRequest, /) -> models.LoginAuthResponse:
+    async def auth_login(
+        self, params: models.LoginAuthRequest, /
+    ) -> models.LoginAuthResponse:
         """The client asks the agent to log the user in. It is allowed when the agent listed at least one
         authentication method, and never with one of type `terminal`.
         """
         raise peers.refuse_unserved("auth/login")
 
-    async def auth_logout(self, params: models.LogoutAuthRequest, /) -> models.LogoutAuthResponse:
+    async def auth_logout(
+        self, params: models.LogoutAuthRequest, /
+    ) -> models.LogoutAuthResponse:
         """The client asks the agent to log the user out. It is allowed when the agent listed at least one
         authentication method.
         """
         raise peers.refuse_unserved("auth/logout")
 
-    async def auth_status(self, params: models.AuthStatusRequest, /) -> models.AuthStatusResponse:
+    async def auth_status(
+        self, params: models.AuthStatusRequest, /
+    ) -> models.AuthStatusResponse:
         """The client asks whether the user is signed in. The request changes nothing, and is never refused with
         -32000.
 
@@ -379,7 +439,9 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/set_config_option")
 
-    async def initialize(self, params: models.InitializeRequest, /) -> models.InitializeResponse:
+    async def initialize(
+        self, params: models.InitializeRequest, /
+    ) -> models.InitializeResponse:
         """The first request on every connection, sent by the client. It negotiates the version of the protocol and the
         capabilities of both sides.
         """
@@ -394,7 +456,9 @@ class Agent(peers.Side):
     async def mcp_message(self, params: models.MessageMcpNotification, /) -> None:
         """Whoever provides a server passes on what that sends about a request under way."""
 
-    async def session_prompt(self, params: models.PromptRequest, /) -> models.PromptResponse:
+    async def session_prompt(
+        self, params: models.PromptRequest, /
+    ) -> models.PromptResponse:
         """The client hands the user's message to the agent.
 
         Needs the capability `capabilities.session` of the agent.
@@ -410,28 +474,36 @@ class Agent(peers.Side):
         Needs the capability `capabilities.session` of the agent.
         """
 
-    async def providers_list(self, params: models.ListProvidersRequest, /) -> models.ListProvidersResponse:
+    async def providers_list(
+        self, params: models.ListProvidersRequest, /
+    ) -> models.ListProvidersResponse:
         """The client asks which providers of language models it can configure.
 
         Needs the capability `capabilities.providers` of the agent.
         """
         raise peers.refuse_unserved("providers/list")
 
-    async def providers_set(self, params: models.SetProviderRequest, /) -> models.SetProviderResponse:
+    async def providers_set(
+        self, params: models.SetProviderRequest, /
+    ) -> models.SetProviderResponse:
         """They replace the whole configuration of one provider.
 
         Needs the capability `capabilities.providers` of the agent.
         """
         raise peers.refuse_unserved("providers/set")
 
-    async def providers_disable(self, params: models.DisableProviderRequest, /) -> models.DisableProviderResponse:
+    async def providers_disable(
+        self, params: models.DisableProviderRequest, /
+    ) -> models.DisableProviderResponse:
         """The agent stops using one provider.
 
         Needs the capability `capabilities.providers` of the agent.
         """
         raise peers.refuse_unserved("providers/disable")
 
-    async def session_new(self, params: models.NewSessionRequest, /) -> models.NewSessionResponse:
+    async def session_new(
+        self, params: models.NewSessionRequest, /
+    ) -> models.NewSessionResponse:
         """The client opens a session. The agent may work inside the roots `cwd` and `additionalDirectories`, as far as
         permissions allow. The request fails with -32000 if the user has to log in first.
 
@@ -439,7 +511,9 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/new")
 
-    async def session_load(self, params: models.LoadSessionRequest, /) -> models.LoadSessionResponse:
+    async def session_load(
+        self, params: models.LoadSessionRequest, /
+    ) -> models.LoadSessionResponse:
         """The client opens a stored session and has its conversation replayed. The agent sends the retained history as
         `session/update` notifications from the start, then the current state, then its answer, just as for
         `session/resume` with `replayFrom` at the start. The request fails with -32000 if the user has to log in
@@ -451,7 +525,9 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/load")
 
-    async def session_list(self, params: models.ListSessionsRequest, /) -> models.ListSessionsResponse:
+    async def session_list(
+        self, params: models.ListSessionsRequest, /
+    ) -> models.ListSessionsResponse:
         """The client asks for the sessions that the agent knows, a page at a time. Where both filters are present,
         both must match.
 
@@ -459,7 +535,9 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/list")
 
-    async def session_resume(self, params: models.ResumeSessionRequest, /) -> models.ResumeSessionResponse:
+    async def session_resume(
+        self, params: models.ResumeSessionRequest, /
+    ) -> models.ResumeSessionResponse:
         """The client reopens an existing session, by default without a replay of its history. The request fails with
         -32000 if the user has to log in first.
 
@@ -467,7 +545,9 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/resume")
 
-    async def session_fork(self, params: models.ForkSessionRequest, /) -> models.ForkSessionResponse:
+    async def session_fork(
+        self, params: models.ForkSessionRequest, /
+    ) -> models.ForkSessionResponse:
         """The client has a new session made that starts from the context of another. The original is not touched, so a
         fork suits work such as a summary. The request fails with -32000 if the user has to log in first.
 
@@ -475,7 +555,9 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/fork")
 
-    async def session_close(self, params: models.CloseSessionRequest, /) -> models.CloseSessionResponse:
+    async def session_close(
+        self, params: models.CloseSessionRequest, /
+    ) -> models.CloseSessionResponse:
         """The client ends a session on this connection; it stays in the list and can be opened again. The agent
         cancels all work, that in the background included, reports the end of active work by an idle state with
         `cancelled`, frees what the session held, and answers. Prompts not yet inserted fail with -32800.
@@ -484,14 +566,18 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/close")
 
-    async def session_delete(self, params: models.DeleteSessionRequest, /) -> models.DeleteSessionResponse:
+    async def session_delete(
+        self, params: models.DeleteSessionRequest, /
+    ) -> models.DeleteSessionResponse:
         """The client has a stored session removed, so that no list shows it again.
 
         Needs the capability `capabilities.session.delete` of the agent.
         """
         raise peers.refuse_unserved("session/delete")
 
-    async def session_archive(self, params: models.ArchiveSessionRequest, /) -> models.ArchiveSessionResponse:
+    async def session_archive(
+        self, params: models.ArchiveSessionRequest, /
+    ) -> models.ArchiveSessionResponse:
         """Lists leave the session out from now on. Its id and history stay. Work in progress is cancelled and the
         session closed first. An archived session may be archived again.
 
@@ -499,14 +585,18 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/archive")
 
-    async def session_unarchive(self, params: models.UnarchiveSessionRequest, /) -> models.UnarchiveSessionResponse:
+    async def session_unarchive(
+        self, params: models.UnarchiveSessionRequest, /
+    ) -> models.UnarchiveSessionResponse:
         """Lists hold the session again. It is not opened by that.
 
         Needs the capability `capabilities.session.archive` of the agent.
         """
         raise peers.refuse_unserved("session/unarchive")
 
-    async def session_status(self, params: models.SessionStatusRequest, /) -> models.SessionStatusResponse:
+    async def session_status(
+        self, params: models.SessionStatusRequest, /
+    ) -> models.SessionStatusResponse:
         """The client asks whether the agent holds a session in memory. The request changes nothing. A session that the
         agent does not know is refused with -32002.
 
@@ -514,7 +604,9 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/status")
 
-    async def session_set_title(self, params: models.SetSessionTitleRequest, /) -> models.SetSessionTitleResponse:
+    async def session_set_title(
+        self, params: models.SetSessionTitleRequest, /
+    ) -> models.SetSessionTitleResponse:
         """The client names any session that lists hold. The agent does not replace that title by one that it makes
         itself.
 
@@ -522,14 +614,18 @@ class Agent(peers.Side):
         """
         raise peers.refuse_unserved("session/set_title")
 
-    async def terminal_cancel(self, params: models.CancelTerminalRequest, /) -> models.CancelTerminalResponse:
+    async def terminal_cancel(
+        self, params: models.CancelTerminalRequest, /
+    ) -> models.CancelTerminalResponse:
         """The client asks the agent to stop the process in one terminal. It is allowed only while that terminal offers
         `capabilities.cancel`; an unknown, ended or unstoppable one is refused with -32602. It changes neither the
         session's state nor the status of a tool call.
         """
         raise peers.refuse_unserved("terminal/cancel")
 
-    async def tool_call_cancel(self, params: models.CancelToolCallRequest, /) -> models.CancelToolCallResponse:
+    async def tool_call_cancel(
+        self, params: models.CancelToolCallRequest, /
+    ) -> models.CancelToolCallResponse:
         """The client asks the agent to stop one tool call. It is allowed only while that tool call offers
         `capabilities.cancel`; an unknown, finished or unstoppable tool call is refused with -32602. It does not
         change the state of the session.
@@ -560,14 +656,18 @@ class Client(peers.Side):
         """The calls to the agent."""
         return RemoteAgent(self.connection)
 
-    async def auth_status_update(self, params: models.AuthStatusUpdateNotification, /) -> None:
+    async def auth_status_update(
+        self, params: models.AuthStatusUpdateNotification, /
+    ) -> None:
         """The agent tells that what it would answer to `auth/status` has changed. Agents that advertised `auth.status`
         may send it at any time after `initialize`.
 
         Needs the capability `capabilities.auth.status` of the agent.
         """
 
-    async def elicitation_create(self, params: models.CreateElicitationRequest, /) -> models.CreateElicitationResponse:
+    async def elicitation_create(
+        self, params: models.CreateElicitationRequest, /
+    ) -> models.CreateElicitationResponse:
         """The agent asks the user for input through the client: by a form, or by a visit to a web page. It belongs to
         a session, perhaps to one of its tool calls, or to a request that is still open; agents withdraw it when the
         work that needs it is cancelled. Only one that blocks all foreground work makes the session's state
@@ -577,7 +677,9 @@ class Client(peers.Side):
         """
         raise peers.refuse_unserved("elicitation/create")
 
-    async def elicitation_complete(self, params: models.CompleteElicitationNotification, /) -> None:
+    async def elicitation_complete(
+        self, params: models.CompleteElicitationNotification, /
+    ) -> None:
         """The agent reports that the interaction on the web page is complete. It does not change the state of the
         session.
 
@@ -590,7 +692,9 @@ class Client(peers.Side):
         -32800. It ignores ids that it does not know or has answered.
         """
 
-    async def mcp_message(self, params: models.MessageMcpRequest, /) -> models.MessageMcpResponse:
+    async def mcp_message(
+        self, params: models.MessageMcpRequest, /
+    ) -> models.MessageMcpResponse:
         """The agent calls a method of an MCP server that the client provides."""
         raise peers.refuse_unserved("mcp/message")
 
@@ -637,19 +741,25 @@ class Proxy(peers.Side):
         -32800. It ignores ids that it does not know or has answered.
         """
 
-    async def proxy_initialize(self, params: models.InitializeProxyRequest, /) -> models.InitializeProxyResponse:
+    async def proxy_initialize(
+        self, params: models.InitializeProxyRequest, /
+    ) -> models.InitializeProxyResponse:
         """The conductor sends them in place of `initialize` to each component that has another one behind it. That
         component initializes the next one before it answers.
         """
         raise peers.refuse_unserved("proxy/initialize")
 
-    async def proxy_successor_request(self, params: models.ProxySuccessorRequest, /) -> models.ProxySuccessorResponse:
+    async def proxy_successor_request(
+        self, params: models.ProxySuccessorRequest, /
+    ) -> models.ProxySuccessorResponse:
         """A message to the next component, or from it. Result and error of the message inside are passed back as they
         are.
         """
         raise peers.refuse_unserved("proxy/successor")
 
-    async def proxy_successor(self, params: models.ProxySuccessorNotification, /) -> None:
+    async def proxy_successor(
+        self, params: models.ProxySuccessorNotification, /
+    ) -> None:
         """A message to the next component, or from it."""
 
 
@@ -733,4 +843,6 @@ def join(
     **options: Unpack[wire.Options],
 ) -> AbstractAsyncContextManager[tuple[RemoteAgent, RemoteClient]]:
     """Connect both sides in memory, and give the calls to each. A sender waits once `capacity` bytes are unread."""
-    return peers.joined(agent, client, RemoteAgent, RemoteClient, capacity=capacity, **options)
+    return peers.joined(
+        agent, client, RemoteAgent, RemoteClient, capacity=capacity, **options
+    )
