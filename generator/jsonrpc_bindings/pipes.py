@@ -47,9 +47,8 @@ class Pipes:
     def _release(self) -> None:
         """Stop reading and writing."""
         sink = self._sink
-        if sink is not None and (
-            sink.get_write_buffer_size() or not sink.is_closing()
-        ):  # asyncio fails on an abort after the end
+        # asyncio fails on an abort after the end.
+        if sink is not None and (sink.get_write_buffer_size() or not sink.is_closing()):
             sink.abort()
         if self._source is not None:
             self._source.close()

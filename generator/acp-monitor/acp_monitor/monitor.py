@@ -212,10 +212,8 @@ class Monitor:
         unjudged = ""
         if any(bool(problems) != bool(event.problems) for problems in judged):
             unjudged = describe_disagreement(self._connection.protocols)
-        elif is_foreign and (
-            event.problems or event.kind == "result"
-        ):  # what is wrong here may be right in that version
-            unjudged = NO_SCHEMA
+        elif is_foreign and (event.problems or event.kind == "result"):
+            unjudged = NO_SCHEMA  # what is wrong here may be right in that version
         if unjudged:
             event.problems = tuple(problem for problem in event.problems if problem.rule == "envelope")
             event.unjudged = unjudged

@@ -410,9 +410,8 @@ class Session:
             with suppress(ConnectionError):
                 await self._replay()
         await self._release()
-        if not is_new and (
-            self._state != "idle" or self.work is None
-        ):  # a turn that begins or ends reports its state itself
+        # A turn that begins or ends reports its state itself.
+        if not is_new and (self._state != "idle" or self.work is None):
             with suppress(ConnectionError):
                 await self._send_state(self._state)
 
@@ -442,9 +441,8 @@ class Session:
         if self.work is not None and not self.is_stopped:
             self._stop_event.set()
             self._turn = None  # its state is its end
-            if (
-                self._running is not None
-            ):  # at once, before it reads an answer that the client has sent after the cancellation
+            # At once, before it reads an answer that the client has sent after the cancellation.
+            if self._running is not None:
                 self._running.cancel()
 
     async def end_work(self) -> None:

@@ -256,9 +256,8 @@ def _render_header(session: StoredSession) -> str:
         "user": session.user,
     }
     try:
-        to_builtins(
-            session.data
-        )  # unlike `json`, it refuses keys that are no text: they would be others when they are loaded
+        # Unlike `json`, it refuses keys that are no text: they would be others when they are loaded.
+        to_builtins(session.data)
         return json.dumps(fields, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"the session {session.id} cannot be stored: its data must be JSON: {error}") from error

@@ -312,9 +312,8 @@ def _merge(
         elif name in here:
             if name not in old or merge.is_kept(name, old[name], here[name], at):
                 result[name] = here[name]
-        elif name not in old and (
-            name not in target_names or "x-method" in now[name]
-        ):  # others come with what refers to them
+        # Others come with what refers to them.
+        elif name not in old and (name not in target_names or "x-method" in now[name]):
             result[name] = add_with_placeholder(name, now[name], merge.conventions)
         elif name in old and not state_the_same(old[name], now[name]):
             merge.conflicts.append(Conflict(at, old[name], None, now[name]))

@@ -85,9 +85,8 @@ def tap(
     with contextlib.ExitStack() as stack:
         references = read_references(ref)
         for name in protocol or ():
-            validators.find(
-                name, references
-            )  # a wrong name is told before the agent starts; the validators are made while it runs
+            # A wrong name is reported before the agent starts; the validators are made while it runs.
+            validators.find(name, references)
         out = stack.enter_context(recording.create_recording(report)) if report is not None else None
         tape = stack.enter_context(Tape(record, most, max_files or MOST_FILES)) if record is not None else None
 

@@ -44,9 +44,8 @@ def _describe(diagnostic: Diagnostic) -> str:
 
 def _make_fingerprint(diagnostic: Diagnostic, used_fingerprints: set[str]) -> str:
     """The fingerprint, with a number if another entry has it: GitLab shows only one entry per fingerprint."""
-    places = (
-        f"{place.file}#{place.pointer}" for place in diagnostic.locations
-    )  # without lines, which other edits move
+    # Without lines, which other edits move.
+    places = (f"{place.file}#{place.pointer}" for place in diagnostic.locations)
     identity = " ".join((diagnostic.rule, diagnostic.message, *places))
     first = diagnostic.fingerprint or hashlib.sha256(identity.encode(errors="replace")).hexdigest()[:16]
     name, number = first, 1

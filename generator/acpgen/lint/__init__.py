@@ -165,9 +165,8 @@ def _make_finding(subject: Subject, rule: Rule, remark: Remark) -> Finding:
     at = subject.source.locate(remark.at)
     file, _, fragment = at.partition("#")
     text_positions = find_positions(_read_text(subject, remark.at))
-    offset, _ = text_positions.find_nearest(
-        split_pointer(fragment)
-    )  # what the bundle made of several places stands near the first of them
+    # What the bundle made of several places stands near the first of them.
+    offset, _ = text_positions.find_nearest(split_pointer(fragment))
     line, column = text_positions.locate_offset(offset)
     return Finding(file, line, column, f"#{fragment}", name_rule(rule), remark.sentence)
 

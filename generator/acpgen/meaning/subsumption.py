@@ -157,9 +157,8 @@ def are_apart(nodes: list[Node]) -> bool:
     """Whether no value matches two of these schemas, considering only JSON types, constants, and the fields of objects."""
     objects = [node for node in nodes if node.kinds == OBJECTS]
     if len(objects) > 1 and all(_differ(*pair) for pair in combinations(objects, 2)):
-        nodes = [
-            node for node in nodes if node not in objects[1:]
-        ]  # one may stand for all: they are apart from each other
+        # One may stand for all: they are apart from each other.
+        nodes = [node for node in nodes if node not in objects[1:]]
     key_sets = [list_keys(node.schema) for node in nodes]
     open_kinds = [node.kinds for node, key_set in zip(nodes, key_sets, strict=True) if key_set is None]
     if sum(map(len, open_kinds)) > len(frozenset[str]().union(*open_kinds)):

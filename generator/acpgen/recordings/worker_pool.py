@@ -65,10 +65,8 @@ def judge_all(
         finally:
             pool.shutdown(cancel_futures=True)
         first = again.popleft()
-        yield (
-            first,
-            _judge_alone(first, standard, work),
-        )  # one of them ends its process: each in turn has one of its own
+        # One of them ends its process: each in turn has one of its own.
+        yield first, _judge_alone(first, standard, work)
 
 
 def _judge_alone(recording: Recording, standard: Standard, work: _Work) -> Verdict:

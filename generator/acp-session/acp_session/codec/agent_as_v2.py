@@ -431,8 +431,8 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
                 schema = as_object(request.get("requestedSchema"))
                 request["requestedSchema"] = {"type": "object", "properties": {}, **schema}
             scope = CancelScope() if session is None else session.scope
-            asking = scope.run(lambda: self.v1_client.request("elicitation/create", request, place))
-            return await asking or {"action": "cancel"}
+            answer = await scope.run(lambda: self.v1_client.request("elicitation/create", request, place))
+            return answer or {"action": "cancel"}
 
     @asynccontextmanager
     async def _wait_for_user(self, session: Session) -> AsyncGenerator[None]:

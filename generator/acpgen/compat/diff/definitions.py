@@ -60,9 +60,8 @@ class Walk:
         visited = {root}
         start = (root, (), Declaration(root), Declaration(root), frozenset[Pair]())
         pending: list[tuple[Pair, tuple[Step, ...], Declaration, Declaration, frozenset[Pair]]] = [start]
-        for pair, steps, declaration, named_declaration, around in (
-            pending if root in changed_pairs else ()
-        ):  # which grows
+        # The list grows.
+        for pair, steps, declaration, named_declaration, around in pending if root in changed_pairs else ():
             node = self.nodes[pair]
             yield from (
                 PlacedChange(change, steps, pair, node.free, declaration, named_declaration)

@@ -177,9 +177,8 @@ def _diff_field(work: Comparison, old: ir.Field, new: ir.Field) -> None:
     if old.required != new.required and old.name == new.name:
         work.note(Change("required", old if old.required else None, new if new.required else None, **at))
     old_default, new_default = (None if each.default is None else each.default.value for each in (old, new))
-    if (
-        not old.required and not new.required and not is_equal(old_default, new_default)
-    ):  # no default equals one of null
+    # No default equals one of null.
+    if not old.required and not new.required and not is_equal(old_default, new_default):
         is_grown = old.default is not None and new.default is not None and _contains(new_default, old_default)
         detail = "grown" if is_grown else ""
         work.note(Change("default", old.default, new.default, name=new.name, detail=detail, **at))

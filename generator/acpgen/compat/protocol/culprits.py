@@ -104,9 +104,8 @@ def find_way(steps: Sequence[Step], sender: Revision, root: Pair, walk: Walk) ->
             case "item":
                 if len(alternatives) > 1 and isinstance(picked, ir.Array):
                     path.append(write_type(picked))
-                if isinstance(picked, ir.Array) and isinstance(
-                    opposite, ir.Array
-                ):  # refused at most because of the items
+                # Refused at most because of the items.
+                if isinstance(picked, ir.Array) and isinstance(opposite, ir.Array):
                     path.append(write_type(replace(opposite, items=ir.Anything())))
                 path.append(Part.ITEM)
             case "value":

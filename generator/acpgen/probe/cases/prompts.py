@@ -311,9 +311,8 @@ def _cancel_turn(trial: Trial, is_time: Callable[[int], object], block: Any = _L
         answers = connection.answers.get(write_id(id_), ())
         if trial.version == 1:
             return bool(answers)
-        return bool(list_turn_ends(trial, session, index)) or any(
-            one.code == WITHDRAWN for one in answers
-        )  # never begun
+        is_withdrawn = any(one.code == WITHDRAWN for one in answers)  # it never began
+        return is_withdrawn or bool(list_turn_ends(trial, session, index))
 
     connection.wait(lambda: bool(is_time(index)) or is_over(), trial.slow)
     was_time, had_ended = bool(is_time(index)), is_over()

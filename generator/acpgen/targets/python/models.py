@@ -261,9 +261,8 @@ class _Views:
             case value_type:
                 values = self._hints.of(value_type)
                 is_judged = is_judged or values.is_judged
-                is_text = values.source == "None" or any(
-                    list_references(value_type)
-                )  # which None and later classes need
+                # None rejects unnamed fields, and a class may stand below.
+                is_text = values.source == "None" or any(list_references(value_type))
                 keywords.append(f"extra={write_literal(values.source) if is_text else values.source}")
         if self._is_unknown(record):  # its constructor is that of `Unknown`, which takes the tag as text
             keywords.append("init=False")

@@ -109,9 +109,8 @@ class Hints:
             case ir.Anything():
                 return Hint(self.use_import("Any"))
             case ir.Nothing():
-                return Hint(
-                    self._annotate(self.use_import("Never"), "Shapes")
-                )  # pydantic asks the marker: it has no schema of `Never`
+                # pydantic asks the marker: it has no schema of `Never`.
+                return Hint(self._annotate(self.use_import("Never"), "Shapes"))
             case ir.Null():
                 return Hint("None")
             case ir.Boolean():
@@ -305,9 +304,8 @@ def _find_limits(number: ir.Number) -> tuple[dict[str, int | float], bool]:
         bounds = [(sign * to_fraction(limits[key]), key) for key in (least, most) if key in limits]
         if not bounds:
             continue
-        bound, key = max(
-            bounds, key=lambda one: (one[0], one[1] == most)
-        )  # of equal ones that without the limit itself
+        # Of equal ones that without the limit itself.
+        bound, key = max(bounds, key=lambda one: (one[0], one[1] == most))
         if number.integer and abs(bound) < _LARGEST_LIMIT:
             msgspec_limits[name] = sign * (floor(bound) + 1 if key == most else ceil(bound))
         elif abs(bound) > _LARGEST_LIMIT:

@@ -126,9 +126,8 @@ class Checkers:
             if word in schema:
                 says = self._write_evaluation({key: one for key, one in schema.items() if key != word}, word)
                 checker = _write_call("unevaluated", checker, says, self.of(schema[word]), dumps(word))
-                spend(
-                    1 + len(checker) // _CHARACTERS_A_STEP
-                )  # it repeats the checkers inside it, and these those inside
+                # It repeats the checkers inside it, and these those inside.
+                spend(1 + len(checker) // _CHARACTERS_A_STEP)
         return checker
 
     def _list_parts(self, schema: Schema, meaning: ir.Definition | None, fallback: Any) -> Iterator[str]:

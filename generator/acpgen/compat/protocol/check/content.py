@@ -321,9 +321,8 @@ class Content:
         )
 
         def is_there(path: Path) -> bool:
-            return all(
-                step in ("", name) for step, name in zip(way, path, strict=False)
-            )  # any item or member has no name
+            # Any item or member has no name.
+            return all(step in ("", name) for step, name in zip(way, path, strict=False))
 
         return validator.locate_refusal(messages.routes, receiver, message, is_there)
 
