@@ -832,6 +832,13 @@ def test_a_language_report_lists_first_what_most_declarations_contain() -> None:
     assert [(each.location, len(each.reaches)) for each in report.findings] == [("Common.b", 4), ("A.b", 2)]
 
 
+@pytest.mark.parametrize(("formats", "place"), [(False, []), (True, [".Day.day"])])
+def test_a_language_report_says_where_a_format_is_refused(formats: bool, place: list[str]) -> None:
+    old, new = ({"$defs": {".Day": go({"day": day})}} for day in (STRING, {**STRING, "format": "date"}))
+    report = compared(old, new, mode="language", formats=formats)
+    assert [each.location for each in report.findings if each.severity == "breaking"] == place
+
+
 def test_what_only_its_context_narrows_is_a_finding_about_the_context() -> None:
     def schema(**more: Any) -> Schema:
         return {"properties": {"thing": {"$ref": "#/$defs/Thing", **more}}, "$defs": {"Thing": THING}}

@@ -20,6 +20,7 @@ from acpgen.compat.findings import (
     Report,
     Revision,
     Severity,
+    Sides,
     SourcePosition,
     Witness,
     describe_readers,
@@ -139,12 +140,6 @@ class _Document:
     def positions(self) -> SourcePositions:
         return SourcePositions(self.input)
 
-    @cached_property
-    def validator(self) -> DocumentValidator:
-        from schema_inclusion.validation import open_validator
-
-        return open_validator(self.schema)
-
     def find_position(self, place: str) -> SourcePosition | None:
         """The position of a place; if several files form the schema, that of the first one."""
         documents = self.input.documents.documents
@@ -262,7 +257,7 @@ class _Declarations:
 
     def _make_finding(self, cause: str, reaches: Sequence[Reach]) -> Finding:
         first, *others = reaches
-        first = replace(first, location=f"{first.location}{self._locate_refusal(cause, first)}".lstrip("."))
+        first = replace(first, location=self._locate_refusal(cause, first))
         new_place = self._places[cause]
         texts = (
             self.documents.old.definitions.write_assertions(cause),
@@ -272,13 +267,23 @@ class _Declarations:
         return self.documents.make_finding(first, *others, places=(cause, new_place), contents=contents)
 
     def _locate_refusal(self, place: str, reach: Reach) -> str:
-        """The members and items that lead to what is refused in the witness of a declaration: `.args[]`."""
+        """The location of what is refused in the witness of a declaration: `Thing.args[]`."""
         if reach.witness is None:
-            return ""
-        is_old = reach.witness.refused_by == "old"
-        document, place = (self.documents.old, place) if is_old else (self.documents.new, self._places[place])
-        path = document.validator.of({"$ref": as_fragment(place.removeprefix("#"))}).locate_refusal(reach.witness.value)
-        return "".join("[]" if isinstance(key, int) else f".{key}" for key in path)
+            return reach.location
+        revision = reach.witness.refused_by or "new"
+        reference = as_fragment((place if revision == "old" else self._places[place]).removeprefix("#"))
+        path = self._validators.on(revision).of({"$ref": reference}).locate_refusal(reach.witness.value)
+        below = "".join("[]" if isinstance(key, int) else f".{key}" for key in path)
+        return f"{reach.location}{below}" if reach.location else below.removeprefix(".")
+
+    @cached_property
+    def _validators(self) -> Sides[DocumentValidator]:
+        from schema_inclusion import FORMATS
+        from schema_inclusion.validation import open_validator
+
+        formats = frozenset(FORMATS) if self.weigh_formats else frozenset[str]()
+        old, new = (open_validator(each.schema, formats=formats) for each in (self.documents.old, self.documents.new))
+        return Sides(old, new)
 
     @cached_property
     def _places(self) -> dict[str, str]:
