@@ -107,14 +107,16 @@ def _build_branch(type_: Type, value: Any, accepts: Accepts) -> Any:
         owners = tags.find_branches(value) or tags.unknown
         if len(owners) == 1 and not tags.free and (owners[0].kind != "record" or shape_of(owners[0].cls).fits(value)):
             return build(owners[0], value, accepts)
-    candidates = list(filter(takes, owners)) or list(filter(takes, branches))
     unnamed: Unnamed | None = None
-    while candidates:
-        one = choose_branch(candidates, value) if len(candidates) > 1 else candidates[0]
-        try:
-            return build(one, value, accepts)
-        except Unnamed as error:
-            candidates, unnamed = [each for each in candidates if each is not one], error
+    for options in (owners, branches):
+        candidates = list(filter(takes, options))
+        while candidates:
+            one = choose_branch(candidates, value) if len(candidates) > 1 else candidates[0]
+            try:
+                return build(one, value, accepts)
+            except Unnamed as error:
+                candidates.remove(one)
+                unnamed = error
     if unnamed is not None:
         raise unnamed
     return value

@@ -40,6 +40,7 @@ class Source:
     protocol: str
     keep_unknown: bool = False
     evidence: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 def _upstream(folder: str, *, unstable: bool = False, keep_unknown: bool = False) -> Source:
@@ -159,7 +160,7 @@ class Subjects:
         found = bundle(load(source.path, name=source.protocol))
         protocol = lower(found, keep_unknown=source.keep_unknown)
         top, package = f"subject_{shared or name}", name if shared else "api"
-        settings = Settings(package=f"{top}.{package}", options={"runtime": "package"})
+        settings = Settings(package=f"{top}.{package}", options={"runtime": "package", **source.options})
         self.made.add(top)
         files: Mapping[str, str] = TARGETS["python"](protocol, found, settings)
         for path, text in files.items():

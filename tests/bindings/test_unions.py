@@ -302,3 +302,6 @@ def test_a_known_tag_decides_whatever_stands_beside_the_value(beside: dict[str, 
     ):
         decoded = subject.module.decode_as(subject.type("Row"), {"value": value, **beside})
         assert type(decoded.value) is subject.type(expected)
+    strict = subjects.small("any_tag_alone", definitions, options={"unknown-fields": "refuse"})
+    decoded = strict.module.decode_as(strict.type("Row"), {"value": {"kind": "a", "y": 1}, **beside})
+    assert type(decoded.value) is strict.type("Any")  # the class of the tag has no place for the field
