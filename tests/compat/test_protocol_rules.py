@@ -157,7 +157,9 @@ def test_the_pages_of_rules_show_pairs_from_the_cases(request: pytest.FixtureReq
     assert set(shown) == {entry.id for entry in list_rules()}
     for rule, pairs in shown.items():
         assert pairs["severities"], rule
-        assert pairs["bad"]["counts"] and not pairs["good"]["counts"], rule
+        assert pairs["bad"]["counts"] and not pairs["good"]["counts"], (
+            f"{rule}: BAD or GOOD of rule_examples names a case"
+        )
         assert rule in {pairs[kind]["case"].partition("/")[0] for kind in ("bad", "good")} or rule.startswith("waiver-")
         for kind in ("bad", "good"):
             assert (CASES / pairs[kind]["case"] / "expected.json").exists()
