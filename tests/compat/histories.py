@@ -439,7 +439,7 @@ def routed(pair: Pair, finding: Finding, side: Revision) -> Iterator[Held]:
         name = max(names, key=len)
         yield Route("document", None, name, name)
     elif revised_.roots is not None:
-        named = [Route("document", None, name, name) for name in revised_.roots.named]
+        named = [Route("document", None, name, name) for name in revised_.roots.labels]
         yield from named or [Route("root", None)]
 
 

@@ -132,11 +132,11 @@ class Side:
 def read_side(side_input: Input, *, unstable: bool) -> Side:
     """One side with its lowered protocol; what seems to be one file without methods has a definition for its root. Raises `Faults`."""
     documents = side_input.documents
-    standing = dict.fromkeys(_find_assertions(documents), (DOCUMENT, ""))
-    is_alone = len(documents.documents) == len(standing) == 1 and DOCUMENT not in _list_names(documents)
+    root_definitions = dict.fromkeys(_find_assertions(documents), (DOCUMENT, ""))
+    is_alone = len(documents.documents) == len(root_definitions) == 1 and DOCUMENT not in _list_names(documents)
     if is_alone and choose(documents, side_input.methods).how == "guessed":
         with suppress(Faults):
-            meaning = read_revision(side_input, unstable=unstable, standing=standing)
+            meaning = read_revision(side_input, unstable=unstable, root_definitions=root_definitions)
             if not meaning.protocol.methods:
                 return Side(side_input, meaning)
     return Side(side_input, read_revision(side_input, unstable=unstable))
@@ -230,47 +230,50 @@ def _with_roots(old: Side, new: Side) -> tuple[Side, Side]:
         remedy = "Name the profile of both with --methods, or compare them as schemas with --mode language"
         raise Faults([UNSUPPORTED(at=new.input.label, subject="the comparison", reason=kinds, remedy=remedy)])
     roots = [each.roots for each in (before, after) if each.roots is not None]
-    paths = dict.fromkeys(path for each in roots for path in each.said)
+    paths = dict.fromkeys(path for each in roots for path in each.assertions)
 
     def choose_name(name: str) -> str:
         while any(name in each.bundle.definitions.keys() - each.root_names for each in (before, after)):
             name = f"{name} as a whole"
         return name
 
-    candidates = [list(each.said) or list(each.paths) for each in roots]
-    standing: list[dict[str, tuple[str, str]]]
+    candidates = [list(each.assertions) or list(each.paths) for each in roots]
+    root_definitions: list[dict[str, tuple[str, str]]]
     if envelopes or not paths:
-        standing = [{}, {}]
+        root_definitions = [{}, {}]
     elif all(len(each) == 1 for each in candidates):
-        standing = [{path: (choose_name(DOCUMENT), "")} for (path,) in candidates]
+        root_definitions = [{path: (choose_name(DOCUMENT), "")} for (path,) in candidates]
     else:
         names = {path: (choose_name(f"{DOCUMENT} {path}"), path) for path in paths}
-        standing = [{path: name for path, name in names.items() if path in each.paths} for each in roots]
-    old_roots, new_roots = standing
+        root_definitions = [{path: name for path, name in names.items() if path in each.paths} for each in roots]
+    old_roots, new_roots = root_definitions
 
     def read_with_roots(side: Side, roots: Mapping[str, tuple[str, str]]) -> Side:
         meaning = side.meaning
-        if meaning.roots is None or meaning.roots.standing == roots:
+        if meaning.roots is None or meaning.roots.definitions == roots:
             return side
-        return replace(side, meaning=read_revision(side.input, unstable=meaning.unstable, standing=roots))
+        return replace(side, meaning=read_revision(side.input, unstable=meaning.unstable, root_definitions=roots))
 
     return read_with_roots(old, old_roots), read_with_roots(new, new_roots)
 
 
 def read_revision(
-    side: Input, *, unstable: bool, standing: Mapping[str, tuple[str, str]] = MappingProxyType({})
+    side: Input, *, unstable: bool, root_definitions: Mapping[str, tuple[str, str]] = MappingProxyType({})
 ) -> SchemaRevision:
-    """Lower one side; `standing` are the names and labels of definitions to be added for the roots of files, by path. Raises `Faults`."""
+    """Lower one side. Raises `Faults`.
+
+    `root_definitions` are the names and labels of definitions to be added for the roots of files, by path.
+    """
     from acpgen.compat.protocol.revision import SchemaRevision
     from acpgen.meaning.lower import lower
 
     first = side.documents.documents[0].path
     with limit_steps(side.at(first), side.documents.size), _locate_faults(side):
         set_place(first)
-        bundled = _bundle_separately(_with_definitions(side.documents, standing), side.methods)
+        bundled = _bundle_separately(_with_definitions(side.documents, root_definitions), side.methods)
         protocol = lower(bundled)
     roots = _collect_roots(side.documents, frozenset(bundled.origins.values()), bundled.unread)
-    return SchemaRevision(protocol, bundled, unstable, replace(roots, standing=standing))
+    return SchemaRevision(protocol, bundled, unstable, replace(roots, definitions=root_definitions))
 
 
 def bundle_side(side: Input) -> Bundle:
@@ -290,10 +293,10 @@ def _locate_faults(side: Input) -> Generator[None]:
 
 def _find_assertions(documents: Documents) -> dict[str, Schema]:
     """The keywords that constrain values at the root of each file that has any, by path."""
-    from acpgen.compat.protocol.revision import SAID
+    from acpgen.compat.protocol.revision import ROOT_ASSERTIONS
 
     values = ((each.path, each.value) for each in documents.documents if is_object(each.value))
-    assertions = ((path, {key: value[key] for key in value if key in SAID}) for path, value in values)
+    assertions = ((path, {key: value[key] for key in value if key in ROOT_ASSERTIONS}) for path, value in values)
     return {path: keywords for path, keywords in assertions if keywords}
 
 
@@ -341,7 +344,7 @@ def _bundle_separately(documents: Documents, methods: Profile | None = None) -> 
                 names[at] = f"{class_name(str(fault.values['name']))}{hashlib.sha256(at.encode()).hexdigest()[:8]}"
 
 
-def _with_definitions(documents: Documents, standing: Mapping[str, tuple[str, str]]) -> Documents:
+def _with_definitions(documents: Documents, root_definitions: Mapping[str, tuple[str, str]]) -> Documents:
     """The documents with added definitions that stand for the roots."""
 
     def add_roots(root: JSON, name: str) -> JSON:
@@ -350,7 +353,9 @@ def _with_definitions(documents: Documents, standing: Mapping[str, tuple[str, st
         return {**root, key: {**root.get(key, {}), name: {"$ref": "#"}}}
 
     new_documents = (
-        replace(each, value=add_roots(each.value, standing[each.path][0])) if each.path in standing else each
+        replace(each, value=add_roots(each.value, root_definitions[each.path][0]))
+        if each.path in root_definitions
+        else each
         for each in documents.documents
     )
     return replace(documents, documents=tuple(new_documents))

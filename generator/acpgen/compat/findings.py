@@ -157,7 +157,7 @@ class Reach:
     `method` is `None` for a change outside methods; `location` is the place in the message, `old_at` and `new_at` are `file#/pointer` in
     the sources. `breaks` describes the exchange that fails; `sender` is the revision whose messages are affected, if the rule names one.
     `refuses` are the revisions that reject what the other sends, `doubtful` those for which this is undecided; `is_cut_off` if the
-    budget was exhausted first. `declaration` is the display name of the changed part, `cause` identifies it, `said` is the rule's
+    budget was exhausted first. `declaration` is the display name of the changed part, `cause` identifies it, `statement` is the rule's
     statement and `subject` identifies it among those of its kind, `None` if only the two texts do: messages that agree in these belong
     to one finding. `fingerprint` is for waivers of this message alone.
     """
@@ -180,7 +180,7 @@ class Reach:
     is_cut_off: bool = False
     declaration: str = ""
     cause: tuple[str | None, ...] = ()
-    said: str = ""
+    statement: str = ""
     subject: str | None = ""
     fingerprint: str = ""
     waived: Waiver | None = None

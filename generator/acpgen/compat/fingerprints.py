@@ -31,7 +31,7 @@ def group_findings(reaches: Iterable[Reach], old: Input, new: Input) -> tuple[Fi
     """Group the reaches into findings, one per changed part, with positions in files: worst first, then by method and location."""
     causes: dict[tuple[object, ...], list[Reach]] = {}
     for reach in reaches:
-        causes.setdefault((reach.rule, reach.subject, reach.said, reach.cause), []).append(reach)
+        causes.setdefault((reach.rule, reach.subject, reach.statement, reach.cause), []).append(reach)
     positions = SourcePositions(old), SourcePositions(new)
     return tuple(sorted((_make_finding(group, *positions) for group in causes.values()), key=order))
 

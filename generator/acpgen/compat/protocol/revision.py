@@ -36,7 +36,7 @@ from acpgen.input.walk import (
 from acpgen.meaning.envelopes import CONTENTS
 from acpgen.pointers import follow, read_reference, split_pointer, write_plain_pointer, write_reference
 
-SAID: Final = ASSERTIONS | {"then", "else"}
+ROOT_ASSERTIONS: Final = ASSERTIONS | {"then", "else"}
 """The keywords of a root that constrain values."""
 
 _EVALUATING: Final = frozenset({"anyOf", "oneOf", "if", "dependentSchemas", "patternProperties", "$ref"})
@@ -57,18 +57,18 @@ Statements: TypeAlias = "frozenset[tuple[str, str, Hashable]]"
 class Roots:
     """The content of files besides definitions: the assertions of each root that has any, by path, and what is not read.
 
-    `paths` are all files, `standing` the names and labels of the definitions that represent roots, by path.
+    `paths` are all files, `definitions` the names and labels of the definitions that represent roots, by path.
     """
 
     paths: tuple[str, ...] = ()
-    said: Mapping[str, Schema] = field(default_factory=dict[str, Schema], repr=False)
+    assertions: Mapping[str, Schema] = field(default_factory=dict[str, Schema], repr=False)
     unread: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
-    standing: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, "tuple[str, str]"])
+    definitions: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, "tuple[str, str]"])
 
     @property
-    def named(self) -> Mapping[str, str]:
+    def labels(self) -> Mapping[str, str]:
         """The labels of the definitions that represent roots, by name."""
-        return dict(self.standing.values())
+        return dict(self.definitions.values())
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class SchemaRevision:
 
     def in_file(self, at: str) -> str:
         """The place in the file: in its root if a definition represents the root."""
-        for path, (name, _) in self.roots.standing.items() if self.roots is not None else ():
+        for path, (name, _) in self.roots.definitions.items() if self.roots is not None else ():
             inside = self.bundle.origins.get(name, "")
             if inside and (at == inside or at.startswith(f"{inside}/")):
                 return f"{path}#{at.removeprefix(inside)}"
@@ -174,12 +174,12 @@ class SchemaRevision:
     @property
     def root_names(self) -> Mapping[str, str]:
         """The labels of the definitions that represent roots, by name."""
-        return {} if self.roots is None else self.roots.named
+        return {} if self.roots is None else self.roots.labels
 
     @cached_property
-    def _stood(self) -> frozenset[str]:
+    def _root_places(self) -> frozenset[str]:
         """The places of the roots that definitions represent."""
-        return frozenset(f"{path}#" for path in (self.roots.standing if self.roots is not None else ()))
+        return frozenset(f"{path}#" for path in (self.roots.definitions if self.roots is not None else ()))
 
     @cached_property
     def _declared_places(self) -> Mapping[str, str]:
@@ -295,13 +295,13 @@ class SchemaRevision:
             name
             for name, at in self.bundle.origins.items()
             if self.find_outermost(at) == at and (definition := self.definitions.get(name)) is not None
-            if self.keeps(definition.unstable) and name not in self.root_names and at not in self._stood
+            if self.keeps(definition.unstable) and name not in self.root_names and at not in self._root_places
         )
 
     @cached_property
     def root_frame(self) -> Schema:
         """What the roots that are no definitions demand of every message."""
-        roots: Mapping[str, Schema] = {} if self.roots is None else self.roots.said
+        roots: Mapping[str, Schema] = {} if self.roots is None else self.roots.assertions
         return {"allOf": [without_prose(each) for path, each in roots.items() if path not in self.root_definitions]}
 
     @cached_property
@@ -347,7 +347,9 @@ class SchemaRevision:
         file, _, pointer = at.partition("#")
         parts = pointer.split("/")
         root = f"{file}#"
-        is_of_root = root in self._stood if len(parts) < 2 else root in self._places and parts[1] in SAID
+        is_of_root = (
+            root in self._root_places if len(parts) < 2 else root in self._places and parts[1] in ROOT_ASSERTIONS
+        )
         if is_of_root:
             return root
         heads = (f"{file}#{'/'.join(parts[:count])}" for count in range(3, len(parts) + 1))

@@ -187,7 +187,7 @@ class Context:
             witness=witness if severity in ("breaking", "risky", "additive") else None,
             declaration=finding_cause.declaration,
             cause=finding_cause.key,
-            said=finding_cause.said,
+            statement=finding_cause.statement,
             refuses=refuses,
             doubtful=doubtful,
             sender=judgement.accepted_by or judgement.carried_by,

@@ -446,7 +446,7 @@ class Cause(NamedTuple):
 
     declaration: str
     key: tuple[str | None, ...]
-    said: str
+    statement: str
 
 
 # --- places ----------------------------------------------------------------------------------------------------------

@@ -144,7 +144,7 @@ def find_frames(context: Context) -> Iterator[Frame]:
         if _are_different(context, schemas := Sides(_refer(name), _refer(name))):
             messages, at = make_document_pair(name, name, name), context.locate(name, name)
             yield Frame(schemas, messages, at, Sides(name, name))
-    if old.roots is None or new.roots is None or old.roots.standing:
+    if old.roots is None or new.roots is None or old.roots.definitions:
         return
     schemas = Sides(old.root_frame, new.root_frame)
     if _are_different(context, schemas):
