@@ -189,12 +189,12 @@ def _drop_name(finding: Finding) -> str:
 def _describe_direction(finding: Finding) -> str:
     """The direction of the messages that contain the change, with the revisions if an exchange fails: `old client → new agent`."""
     worst = [each for each in finding.reaches if each.severity == finding.severity]
-    ways: set[tuple[str, Revision | None]] = {(each.flow, each.failing_sender) for each in worst}
-    senders: set[Revision | None] = {sender for _, sender in ways}
-    if len(ways) > 1:
+    directions: set[tuple[str, Revision | None]] = {(each.flow, each.failing_sender) for each in worst}
+    senders: set[Revision | None] = {sender for _, sender in directions}
+    if len(directions) > 1:
         sender = senders.pop() if len(senders) == 1 else None
         return "both ways" if sender is None else f"{sender} → {get_opposite(sender)}, both ways"
-    ((flow, sender),) = ways
+    ((flow, sender),) = directions
     role, arrow, receiver = flow.partition("-to-")
     if sender is None:
         return f"{role} → {receiver}" if arrow else "either side"
@@ -255,8 +255,8 @@ def _describe_inclusion(inclusion: Inclusion) -> str:
 
 def _describe_unsent(report: Report) -> str:
     """A remark for the case that schema inclusion fails although peers understand each other; empty otherwise."""
-    ways = (report.wire.backward, report.language.backward), (report.wire.forward, report.language.forward)
-    return " (this includes values that no peer sends, such as undeclared members)" if ("yes", "no") in ways else ""
+    answers = (report.wire.backward, report.language.backward), (report.wire.forward, report.language.forward)
+    return " (this includes values that no peer sends, such as undeclared members)" if ("yes", "no") in answers else ""
 
 
 def _describe_coverage(coverage: Coverage) -> str:

@@ -71,7 +71,7 @@ def find_shape(type_: ir.Type, definitions: Mapping[str, ir.Definition], empty: 
     """The shape of a type; `empty` are the definitions without values: see `without_values`."""
     work = _Resolving(definitions, empty)
     work.add(type_, "")
-    return Shape(tuple(dict.fromkeys(work.found)), work.nullable, work.anything, tuple(work.names))
+    return Shape(tuple(dict.fromkeys(work.alternatives)), work.nullable, work.anything, tuple(work.names))
 
 
 def without_values(definitions: Mapping[str, ir.Definition]) -> frozenset[str]:
@@ -175,7 +175,7 @@ class _Resolving:
     def __init__(self, definitions: Mapping[str, ir.Definition], empty: Collection[str]) -> None:
         self.definitions = definitions
         self.empty = empty
-        self.found: list[Alternative] = []
+        self.alternatives: list[Alternative] = []
         self.names: list[str] = []
         self.nullable = False
         self.anything = False
@@ -189,15 +189,15 @@ class _Resolving:
             case ir.Null():
                 self.nullable = True
             case ir.Tuple():
-                self.found.append(_as_array(type_))
+                self.alternatives.append(_as_array(type_))
             case ir.Boolean() | ir.Number() | ir.String() | ir.Array():
-                self.found.append(type_)
+                self.alternatives.append(type_)
             case ir.Constant(values):
                 self._add_constants(
                     tuple(ir.EnumValue(value=value, at=at) for value in values), "closed", None, None, at
                 )
             case ir.Map(values):
-                self.found.append(Objects(None, (), values, at))
+                self.alternatives.append(Objects(None, (), values, at))
             case ir.AnyOf(types):
                 for option in types:
                     self.add(option, at)
@@ -215,11 +215,11 @@ class _Resolving:
         match definition:
             case ir.Record():
                 record = definition
-                self.found.append(
+                self.alternatives.append(
                     Objects(record.name, record.fields, record.extra, record.at, record.unenforced, record.excluded)
                 )
             case ir.TaggedUnion():
-                self.found.append(definition)
+                self.alternatives.append(definition)
             case ir.Enum():
                 base = definition.base if definition.openness == "open" else None
                 self._add_constants(definition.values, definition.openness, base, definition.name, definition.at)
@@ -240,6 +240,6 @@ class _Resolving:
         kept_base, free = base, None
         if isinstance(base, ir.String | ir.Number) and find_kind(base) not in groups:
             openness, kept_base, free = "closed", None, base  # beside strings, any number is accepted, or the reverse
-        self.found += (Constants(tuple(group), openness, kept_base, name, at) for group in groups.values())
+        self.alternatives += (Constants(tuple(group), openness, kept_base, name, at) for group in groups.values())
         if free is not None:
-            self.found.append(free)
+            self.alternatives.append(free)

@@ -135,7 +135,8 @@ def repair(
 class _Search:
     """The search for the repairs of one report.
 
-    `chosen` are the proposals for each finding, `accepted` the compatible ones, `outcome` the report that these leave.
+    `offered` are the proposals for each finding, `proposals` the least one, `accepted` the compatible ones, `outcome` the report that these
+    leave.
     """
 
     def __init__(
@@ -153,7 +154,7 @@ class _Search:
         self.compare = compare
         self.wanted = [each for each in report.findings if _needs_repair(each)]
         self.offered = {id(each): [*Proposals(each, sides, meaning)] for each in self.wanted}
-        self.chosen: dict[int, Proposal] = {}
+        self.proposals: dict[int, Proposal] = {}
         self.failures: dict[int, list[str]] = defaultdict(list)
         self.accepted: list[Proposal] = []
         self.outcome: _Outcome | None = None
@@ -165,24 +166,24 @@ class _Search:
         for effort in EFFORTS:
             for finding in self.wanted:
                 self._try_each(finding, effort)
-            fresh = {each.identity: each for each in self.chosen.values() if each not in self.accepted}
+            fresh = {each.identity: each for each in self.proposals.values() if each not in self.accepted}
             self._try_together(list(fresh.values()))
         findings = self.before.report.findings
         return tuple(self._with_repair(each) if id(each) in self.offered else each for each in findings)
 
     def _try_each(self, finding: Finding, effort: Effort) -> None:
-        for proposal in self.offered[id(finding)] if id(finding) not in self.chosen else ():
+        for proposal in self.offered[id(finding)] if id(finding) not in self.proposals else ():
             if proposal.effort != effort:
                 continue
             outcome = self._judge([proposal], self.limit - _SPARED)
             if not isinstance(outcome, str) and outcome.ends(finding, self.before):
                 ended = [
-                    each for each in self.wanted if id(each) not in self.chosen and outcome.ends(each, self.before)
+                    each for each in self.wanted if id(each) not in self.proposals and outcome.ends(each, self.before)
                 ]
                 least, outcome = self._reduce(proposal, ended if effort == "revert all" else [finding], outcome)
                 for ended_finding in self.wanted:
                     if outcome.ends(ended_finding, self.before):
-                        self.chosen.setdefault(id(ended_finding), least)
+                        self.proposals.setdefault(id(ended_finding), least)
                 return
             self.failures[id(finding)].append(outcome if isinstance(outcome, str) else "the finding stays")
 
@@ -191,7 +192,7 @@ class _Search:
 
         It leaves an equal share of the budget for each other finding.
         """
-        waiting = sum(id(each) not in self.chosen and each not in ended for each in self.wanted)
+        waiting = sum(id(each) not in self.proposals and each not in ended for each in self.wanted)
         limit = self.spent + (self.limit - _SPARED - self.spent) // (waiting + 1)
         for unit in (self.sides.find_changed_definition, attrgetter("key")):
             units = list(dict.fromkeys(map(unit, proposal.parts)))
@@ -216,7 +217,7 @@ class _Search:
     def _try_together(self, group: list[Proposal]) -> None:
         """Accept the proposals of a group that are compatible with the accepted ones; if the group fails, try its halves."""
         trial = [*self.accepted, *group]
-        ended = [each for each in self.wanted if self.chosen.get(id(each)) in trial]
+        ended = [each for each in self.wanted if self.proposals.get(id(each)) in trial]
         outcome = self._judge(trial, self.limit) if group else ""
         if isinstance(outcome, _Outcome) and all(outcome.ends(each, self.before) for each in ended):
             self.accepted, self.outcome = trial, outcome
@@ -247,7 +248,7 @@ class _Search:
 
     def _with_repair(self, finding: Finding) -> Finding:
         """A finding with its repair, or with the reason why it has none."""
-        proposal = self.chosen.get(id(finding))
+        proposal = self.proposals.get(id(finding))
         if proposal is None:
             return replace(finding, no_repair=self._explain_failure(finding))
         patches = _write_patches(self.combine_edits([proposal]) or {}, self.sides.new.input)

@@ -36,7 +36,7 @@ class Receiver(Struct, frozen=True):
     """Determines how a change is received at its place in one kind of message."""
 
     context: Context
-    found: PlacedChange
+    placed: PlacedChange
     messages: MessagePair
 
     def receive(self, judgement: Judgement) -> Received | None:
@@ -50,7 +50,7 @@ class Receiver(Struct, frozen=True):
             return Received(judgement, None)
         answer: Answer = "yes"
         if culprit is not None:
-            if any(step.kind == "field" and step.was is not None for step in self.found.steps):
+            if any(step.kind == "field" and step.was is not None for step in self.placed.steps):
                 witness = self._find_loss(culprit, sender)  # under the sender's name nobody reads it
             else:
                 answer, witness = self.find_refusal(culprit, sender)
@@ -59,9 +59,9 @@ class Receiver(Struct, frozen=True):
         if judgement.carried_by is not None and self._is_understood(judgement.carried_by):
             return None
         if culprit is not None and judgement.accepted_by is not None:
-            if self.found.change.kind == "alternative" and answer == "yes":
+            if self.placed.change.kind == "alternative" and answer == "yes":
                 return self._receive_alternative(judgement, sender)
-            is_within = judgement.effect != "taken" and any(step.kind == "variant" for step in self.found.steps)
+            is_within = judgement.effect != "taken" and any(step.kind == "variant" for step in self.placed.steps)
             witness = self._find_misread(culprit, sender) if is_within else None
             if witness is not None:
                 return Received(as_misread(judgement, sender, self._misread_as), witness)
@@ -79,7 +79,7 @@ class Receiver(Struct, frozen=True):
         """What the receiver refuses of the change in the sender's values, at its place, or with `is_lost`, what has no meaning; `None`
         for nothing.
         """
-        placed, acceptance, whole = self.found, self.context.acceptance, self.messages.pair
+        placed, acceptance, whole = self.placed, self.context.acceptance, self.messages.pair
         change, kind = placed.change, KINDS[placed.change.kind]
         culprit = (kind.make_lost_culprit if is_lost else kind.culprit)(change, placed.pair, sender)
         if culprit is None and change.what == f"field-{'removed' if sender == 'old' else 'added'}":
@@ -114,8 +114,8 @@ class Receiver(Struct, frozen=True):
         if union is None or not around:
             return False
         union_refuses = replace(culprit, at=around, accepted={}, refused=write_schema(union.on(get_opposite(sender))))
-        standing = self.context.validator.make_culprit_test(sender, union_refuses)
-        if relation.witness is not None and standing(relation.witness.value):
+        shows = self.context.validator.make_culprit_test(sender, union_refuses)
+        if relation.witness is not None and shows(relation.witness.value):
             return False
         inside = replace(culprit, at=culprit.at[len(around) :])
         return self.context.acceptance.with_culprit(union, sender, inside).verdict.value == "yes"
@@ -123,15 +123,15 @@ class Receiver(Struct, frozen=True):
     def _is_understood_elsewhere(self, culprit: Culprit, sender: Revision) -> Answer:
         """Whether another branch of the outermost union around a place accepts and declares all values with the culprit."""
         union, around = self._find_union(sender)
-        if union is None or self.found.free or self.found.change.what not in _OF_NAMES:
+        if union is None or self.placed.free or self.placed.change.what not in _OF_NAMES:
             return "no"
         inside = replace(culprit, at=culprit.at[len(around) :])
         return self.context.acceptance.with_culprit(union, sender, inside, declared=True).verdict.value
 
     def _find_union(self, sender: Revision) -> tuple[Pair | None, Way]:
         """The outermost union around the place, or the place that has gained or lost a branch, with the path to it; `None` for none."""
-        steps, walk, whole = self.found.steps, self.context.walk, self.messages.pair
-        kinds = [*(step.kind for step in steps), self.found.change.kind]
+        steps, walk, whole = self.placed.steps, self.context.walk, self.messages.pair
+        kinds = [*(step.kind for step in steps), self.placed.change.kind]
         depth = next((depth for depth, kind in enumerate(kinds) if kind in _BRANCHES), None)
         if depth is None:
             return None, []
@@ -149,7 +149,7 @@ class Receiver(Struct, frozen=True):
         Either the receiver accepts and declares everything that the sender declares, at the place or around it, or the sender can never
         send the field.
         """
-        placed, acceptance = self.found, self.context.acceptance
+        placed, acceptance = self.placed, self.context.acceptance
         if placed.free or placed.change.what not in _OF_NAMES:
             return False
         if any(
@@ -174,11 +174,11 @@ class Receiver(Struct, frozen=True):
 
     @property
     def _misread_as(self) -> str:
-        return _ALTERNATIVE if self.found.change.kind == "alternative" else _BRANCH
+        return _ALTERNATIVE if self.placed.change.kind == "alternative" else _BRANCH
 
     def _receive_alternative(self, judgement: Judgement, sender: Revision) -> Received | None:
         """How an alternative is received if other alternatives accept all of its values, perhaps without declaring all of them."""
-        placed, acceptance = self.found, self.context.acceptance
+        placed, acceptance = self.placed, self.context.acceptance
         part = placed.change.part
         if self.messages.alone and name_of(part) in self.context.messages[sender]:
             return None  # the union lists messages, which their methods tell apart
@@ -190,8 +190,8 @@ class Receiver(Struct, frozen=True):
             required_names = [field.name for field in part.fields if field.required]
             if acceptance.find_understood(placed.pair, alternative, sender, required_names).verdict.value == "yes":
                 message = f"The alternative {part.name} was added: another one with more optional fields."
-                claimed = replace(judgement, effect="claimed", message=message, accepted_by=None, carried_by=None)
-                return Received(replace(claimed, advice="None: old peers ignore the fields."), None)
+                addition = replace(judgement, effect="claimed", message=message, accepted_by=None, carried_by=None)
+                return Received(replace(addition, advice="None: old peers ignore the fields."), None)
         misread = as_misread(judgement, sender, self._misread_as)
         culprit = self.find_culprit(sender, is_lost=True)
         if relation.witness is None or culprit is None:
