@@ -227,9 +227,9 @@ def _of_first(name: str) -> Any:
 class Finding:
     """One changed declaration and its effect on peers.
 
-    `reaches` are the messages that contain it, worst first, at least one: the attributes of the finding are those of the first, but
-    `breaks` names every failing exchange. `fingerprint` does not change when more messages contain the declaration, unless their harm is
-    a different one.
+    `reaches` are its places in messages, worst first, or in language mode the definitions that contain it, at least one: the attributes
+    of the finding are those of the first, but `breaks` names every failing exchange. `fingerprint` does not change when more messages
+    contain the declaration, unless their harm is a different one.
     """
 
     reaches: tuple[Reach, ...]
