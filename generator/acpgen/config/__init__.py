@@ -146,11 +146,11 @@ class Config(Struct, frozen=True):
         return None if profile_name is None else find_profile(profile_name, self.root, display_path(self.file))
 
     def find_package(self, protocol: str) -> str:
-        """The Python package of a protocol in the first Python output without options; empty if there is none."""
+        """The Python package of a protocol in the first Python output that is no single module; empty if there is none."""
         return next((package for _, package in self._find_packages("python", protocol)), "")
 
     def find_module(self, protocol: str) -> str:
-        """The npm module of a protocol in the first TypeScript output without options that has a distribution; empty if there is none."""
+        """The npm module of a protocol in the first distributed TypeScript output that is no single module; empty if there is none."""
         modules = (
             f"{name}/{package.replace('.', '/')}"
             for name, package in self._find_packages("typescript", protocol)
@@ -159,9 +159,9 @@ class Config(Struct, frozen=True):
         return next(modules, "")
 
     def _find_packages(self, target: str, protocol: str) -> Iterator[tuple[str | None, str]]:
-        """Yield the distribution and the package of a protocol in each output of a target that has no options."""
+        """Yield the distribution and the package of a protocol in each output of a target that is no single module."""
         for output in self.outputs.values():
-            if output.target == target and not output.options and protocol in output.packages:
+            if output.target == target and output.options.get("layout") != "file" and protocol in output.packages:
                 yield output.distribution, output.packages[protocol]
 
 
