@@ -42,9 +42,10 @@ INTEGERS: Final[dict[str, Any]] = {
 }
 USER: Final = """\
 import typed.{package} as wire
+from typed.{package} import *
 
 
-def names(holder: wire.Holder) -> list[str]:
+def names(holder: Holder) -> list[str]:
     return [name for name, value in holder.meta.items() if isinstance(value, str)]
 
 
@@ -57,7 +58,7 @@ def depth(value: wire.Value) -> int:
 
 
 held = wire.decode_as(wire.Holder, {{"meta": {{"a": "b", "c": [["d"], {{}}]}}, "two": [[], "x"]}})
-print(names(held), depth(held.meta), wire.encode(held))
+print(names(held), depth(held.meta), encode(held))
 print(wire.decode_as(wire.Value, ["a"]))
 """
 PARTS_OF_THEMSELVES: Final[dict[str, dict[str, Any]]] = {

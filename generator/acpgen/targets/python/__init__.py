@@ -184,7 +184,7 @@ def _write_package(protocol: ir.Protocol, names: Names) -> str:
         about=_write_docstring(protocol, describe_renamings(public_names)),
         has_types=bool(names.classes),
         public={name: name if other == name else f"{name} as {other}" for name, other in public_names.items()},
-        exports=sort_exports(public_names.values()),
+        exports=sort_exports([*names.classes.values(), *public_names.values()]),
     )
 
 

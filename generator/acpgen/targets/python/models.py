@@ -16,7 +16,6 @@ from acpgen.meaning.definition_order import list_references
 from acpgen.resources import locate_templates
 from acpgen.targets.python.aliases import make_alias_views
 from acpgen.targets.python.defaults import Defaults
-from acpgen.targets.python.exports import sort_exports
 from acpgen.targets.python.literals import write_docstring, write_literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.notes import describe_field
@@ -84,14 +83,7 @@ def render_models(
         type_checking=names.name_import("TYPE_CHECKING"),
         type_alias=names.name_import("TypeAlias"),
     )
-    exports = "" if modules.is_file or not names.classes else _write_exports(names)
-    return "\n\n".join([head, exports, *classes, others])
-
-
-def _write_exports(names: Names) -> str:
-    """The list of the types, which the package exports with all of them."""
-    lines = "".join(f"    {write_literal(name)},\n" for name in sort_exports(names.classes.values()))
-    return f"__all__ = [\n{lines}]"
+    return "\n\n".join([head, *classes, others])
 
 
 def _write_imports(hints: Hints, modules: Modules) -> str:

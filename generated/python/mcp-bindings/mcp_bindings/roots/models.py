@@ -11,27 +11,6 @@ from jsonrpc_bindings import Meta as _Meta
 from jsonrpc_bindings import Record
 from msgspec import UNSET, UnsetType, field
 
-__all__ = [
-    "ClientCapabilities",
-    "Error",
-    "ErrorCode",
-    "Implementation",
-    "InitializeRequest",
-    "InitializeResult",
-    "InitializedNotification",
-    "ListRootsRequest",
-    "ListRootsResult",
-    "Meta",
-    "ProgressToken",
-    "RequestId",
-    "RequestMeta",
-    "Root",
-    "RootUri",
-    "RootsCapability",
-    "RootsListChangedNotification",
-    "ServerCapabilities",
-]
-
 
 class ClientCapabilities(Record):
     """What a client offers. Only `roots` is read here; further members, of the protocol or of the client's own making,

@@ -10,20 +10,6 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
 from jsonrpc_bindings import Choice, Meta, Record, Tagged, Unknown, UnknownTag
 from msgspec import UNSET, UnsetType, field
 
-__all__ = [
-    "Evil",
-    "EvilEnum",
-    "EvilPattern",
-    "EvilRequest",
-    "EvilResponse",
-    "ImportOsOsSystemX77RawScriptBUnion",
-    "Inner",
-    "Shape",
-    "TwoUnion",
-    "Union",
-    "UnknownUnion",
-]
-
 
 class Evil(Record, judged=True):
     """\"\"\"

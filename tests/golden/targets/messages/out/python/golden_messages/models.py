@@ -10,16 +10,6 @@ from typing import ClassVar, Literal, TypeAlias
 from jsonrpc_bindings import Record
 from msgspec import UNSET, UnsetType, field
 
-__all__ = [
-    "ByeNotification",
-    "ClientRequest",
-    "PingRequest",
-    "PingRequestParams",
-    "PingResult",
-    "RequestId",
-    "ServerNotification",
-]
-
 
 class ByeNotification(Record, tag_field="jsonrpc", tag="2.0"):
     """`ByeNotification`."""

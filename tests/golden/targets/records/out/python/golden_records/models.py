@@ -11,19 +11,6 @@ from typing import Any as _Any
 from jsonrpc_bindings import Meta, Number, Record
 from msgspec import UNSET, UnsetType, field
 
-__all__ = [
-    "Any",
-    "Counts",
-    "Empty",
-    "Person",
-    "PersonAddress",
-    "PersonAddressLinesItem",
-    "PersonClass",
-    "PersonContact",
-    "PersonHome",
-    "Settings",
-]
-
 
 class Any(Record):
     """A definition named like a type of the language."""

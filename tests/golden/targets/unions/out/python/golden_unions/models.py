@@ -19,40 +19,6 @@ from jsonrpc_bindings import (
 )
 from msgspec import UNSET, UnsetType
 
-__all__ = [
-    "BluntEdge",
-    "Board",
-    "Circle",
-    "DrawRequest",
-    "DrawResponse",
-    "Edge",
-    "EdgeType",
-    "Erase",
-    "Ink",
-    "Label",
-    "LetterMark",
-    "Mark",
-    "OneErase",
-    "Paper",
-    "PaperSize",
-    "PathShape",
-    "PlacedLabel",
-    "Point",
-    "PointedEdge",
-    "PointedEdgeType",
-    "ScreenBoard",
-    "Shape",
-    "Step",
-    "TickMark",
-    "TickMarkType",
-    "TrueErase",
-    "UnknownBoard",
-    "UnknownErase",
-    "UnknownShape",
-    "UnknownStep",
-    "WaitStep",
-]
-
 
 class BluntEdge(Record):
     """`BluntEdge`."""
