@@ -152,6 +152,17 @@ def test_editorial_changes_are_one_line_for_each_file_with_their_number() -> Non
     assert write_report(few, "html").count("<li>") == 2
 
 
+@pytest.mark.parametrize("count", [2, 40])
+def test_a_message_about_several_places_of_a_file_is_told_once_with_each_line(count: int) -> None:
+    notes = [
+        Diagnostic("some-note", "note", "No effect.", "a.json", locations=(SourceLocation("a.json", line, 5),))
+        for line in range(1, count + 1)
+    ]
+    text = write_report(report(diagnostics=tuple(notes), skipped=(), tables=()), "text")
+    assert text.count("No effect.") == 1
+    assert [text.count(f"a.json:{line}:5") for line in range(1, count + 1)] == [1] * count
+
+
 def test_every_command_that_reports_has_every_format() -> None:
     found: dict[str, str] = {}
     commands: dict[str, Any] = vars(get_command(app))["commands"]

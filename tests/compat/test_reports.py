@@ -411,6 +411,40 @@ def test_a_list_of_names_has_a_name_for_the_root() -> None:
     assert "<code></code>" not in written(report, "html")
 
 
+def test_a_place_in_a_declaration_says_which_members_have_any_name() -> None:
+    old, new = (
+        {"properties": {"env": {"additionalProperties": {"properties": {"n": {"properties": {"m": schema}}}}}}}
+        for schema in (True, {"type": "string"})
+    )
+    report = compared(old, new, mode="language")
+    assert [each.location for each in report.findings] == ["env.*.n.m"]
+    assert written(report, "text").count("env.*.n.m") == 1
+
+
+def test_a_finding_on_schemas_stands_where_the_refused_part_does() -> None:
+    def write(**args: Any) -> Schema:
+        return {"$defs": {"A": {"properties": {"args": {"type": "array", "items": args}, "env": {"enum": [1]}}}}}
+
+    (finding,) = compared(write(), write(type="string"), mode="language").findings
+    assert str(finding.new).endswith("#/$defs/A/properties/args/items")
+    (finding,) = compared({"$defs": {"A": {}}}, write(), mode="language").findings
+    assert (str(finding.old).partition("#")[2], finding.location) == ("/$defs/A", "A.args")
+    assert str(finding.new).endswith("#/$defs/A/properties/args")
+
+
+def test_definitions_with_the_same_name_have_those_around_them_in_theirs() -> None:
+    def nest(inner: Schema) -> Schema:
+        return {"$defs": {"P": inner, "Q": inner}}
+
+    old, new = (
+        {"$defs": {"A": nest({"type": kind}), "B": {"$defs": {"P": {"type": kind}}}}} for kind in ("number", "integer")
+    )
+    found = compared(old, new, mode="language").findings
+    assert {each.location for each in found} == {"A/P", "B/P", "Q"}
+    found = compared(old, {"$defs": {"A": {}, "B": {}}}, mode="language").findings
+    assert {each.location for each in found} == {"A/P", "B/P", "Q"}
+
+
 def test_values_of_one_rule_are_one_list() -> None:
     old, new = (
         {"$defs": {"Unit": {"enum": values}, "M": go({"u": {"$ref": "#/$defs/Unit"}})}}

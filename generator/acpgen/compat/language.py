@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from acpgen.input.drafts import Draft
     from acpgen.ir import JSON
     from schema_inclusion import Comparer, Relation
-    from schema_inclusion.validation import DocumentValidator
+    from schema_inclusion.validation import DocumentValidator, Path
 
 STEPS: Final = 25_000
 """The step limit of one question; with a larger budget of the run, a hundredth of it."""
@@ -140,6 +140,18 @@ class _Document:
     def positions(self) -> SourcePositions:
         return SourcePositions(self.input)
 
+    def find_part(self, place: str, path: Path) -> str:
+        """The place of the schema for a part of the values of a definition, or of the innermost one around it that stands there."""
+        keys, part = split_pointer(place), self.definitions.schemas.get(place)
+        for key in path:
+            below = ("items",) if isinstance(key, int) else ("properties", key)
+            for each in below:
+                part = part.get(each) if is_object(part) else None
+            if not is_object(part):
+                break
+            keys = (*keys, *below)
+        return write_pointer(*keys)
+
     def find_position(self, place: str) -> SourcePosition | None:
         """The position of a place; if several files form the schema, that of the first one."""
         documents = self.input.documents.documents
@@ -186,7 +198,7 @@ class _Documents:
 
     def of_gone(self, place: str) -> Finding:
         """The finding for a removed definition that the root does not refer to, so that there is nothing to compare it with."""
-        name = split_pointer(place)[-1]
+        name = self.old.definitions.name(place)
         message = f"The definition {name!r} was removed. The root does not refer to it, so who needs it is not known."
         advice = "Keep it, or accept the finding with a waiver if nobody needs it."
         reach = _make_doubt(message, advice, ("new",), location=name)
@@ -206,9 +218,13 @@ class _Documents:
                 yield self.make_finding(reach, contents=(before.get(key), after.get(key)))
 
     def make_finding(
-        self, *reaches: Reach, places: tuple[str, str] = (ROOT, ROOT), contents: Sequence[JSON] | None = None
+        self,
+        *reaches: Reach,
+        places: tuple[str, str] = (ROOT, ROOT),
+        contents: Sequence[JSON] | None = None,
+        inside: Path = (),
     ) -> Finding:
-        """A finding with its positions and fingerprints, which by default depend on the content of both schemas."""
+        """A finding with its positions, of the part at a path, and fingerprints, which by default depend on the content of both."""
         first = reaches[0]
         if contents is None:
             sides = zip((self.old.schema, self.new.schema), places, strict=True)
@@ -218,8 +234,8 @@ class _Documents:
         return Finding(
             (replace(first, fingerprint=identity), *others),
             identity,
-            old=self.old.find_position(places[0]),
-            new=self.new.find_position(places[1]),
+            old=self.old.find_position(self.old.find_part(places[0], inside)),
+            new=self.new.find_position(self.new.find_part(places[1], inside)),
         )
 
 
@@ -257,24 +273,33 @@ class _Declarations:
 
     def _make_finding(self, cause: str, reaches: Sequence[Reach]) -> Finding:
         first, *others = reaches
-        first = replace(first, location=self._locate_refusal(cause, first))
-        new_place = self._places[cause]
+        new_place, path = self._places[cause], self._locate_refusal(cause, first)
+        below = "".join("[]" if isinstance(key, int) else f".{key if key in self._members else '*'}" for key in path)
+        first = replace(first, location=f"{first.location}{below}" if first.location else below.removeprefix("."))
         texts = (
             self.documents.old.definitions.write_assertions(cause),
             self.documents.new.definitions.write_assertions(new_place),
         )
         contents = (cause, *texts) if texts[0] != texts[1] else None
-        return self.documents.make_finding(first, *others, places=(cause, new_place), contents=contents)
+        return self.documents.make_finding(first, *others, places=(cause, new_place), contents=contents, inside=path)
 
-    def _locate_refusal(self, place: str, reach: Reach) -> str:
-        """The location of what is refused in the witness of a declaration: `Thing.args[]`."""
+    def _locate_refusal(self, place: str, reach: Reach) -> Path:
+        """The path to what is refused in the witness of a declaration."""
         if reach.witness is None:
-            return reach.location
+            return ()
         revision = reach.witness.refused_by or "new"
         reference = as_fragment((place if revision == "old" else self._places[place]).removeprefix("#"))
-        path = self._validators.on(revision).of({"$ref": reference}).locate_refusal(reach.witness.value)
-        below = "".join("[]" if isinstance(key, int) else f".{key}" for key in path)
-        return f"{reach.location}{below}" if reach.location else below.removeprefix(".")
+        return self._validators.on(revision).of({"$ref": reference}).locate_refusal(reach.witness.value)
+
+    @cached_property
+    def _members(self) -> set[str]:
+        """The names of members that either schema declares or requires; others in a witness are examples."""
+        definitions = (
+            *self.documents.old.definitions.schemas.values(),
+            *self.documents.new.definitions.schemas.values(),
+        )
+        schemas = (each for definition in definitions for each in list_schemas(definition))
+        return {name for each in schemas for key in ("properties", "required") for name in _list_names(each.get(key))}
 
     @cached_property
     def _validators(self) -> Sides[DocumentValidator]:
@@ -321,7 +346,7 @@ class _Declarations:
 
     def _make_reach(self, place: str, sender: Revision) -> Reach:
         relation, receiver = self._ask(place, sender), get_opposite(sender)
-        location = "" if place == ROOT else split_pointer(place)[-1]
+        location = self.documents.old.definitions.name(place)
         if relation.witness is None:
             question = f"Whether the {receiver} schema accepts everything that the {sender} one accepts"
             advice = "Simplify or correct the part that is named, or review both schemas."
@@ -333,6 +358,10 @@ class _Declarations:
         breaks = describe_readers(witness) if sender == "old" else ""
         proof: dict[str, Any] = {"witness": witness, "refuses": (receiver,), "breaks": breaks}
         return _reach(*_RULES[sender], sender=sender, location=location, **proof)
+
+
+def _list_names(members: JSON) -> list[str]:
+    return [name for name in members if isinstance(name, str)] if isinstance(members, dict | list) else []
 
 
 def _reach(rule: str, severity: Severity, message: str, advice: str, **more: Any) -> Reach:
@@ -374,6 +403,17 @@ class Definitions:
             for place, schema in self.schemas.items()
         }
         self.judged_by_root = self._reach([ROOT], judging)
+
+    def name(self, place: str) -> str:
+        """The name of a definition, after those that it is inside of if another one has it too; empty for the root."""
+        names = [part for part in split_pointer(place) if part not in DEFINITIONS]
+        is_shared = names and self._counts[names[-1]] > 1
+        return "/".join(names if is_shared else names[-1:])
+
+    @cached_property
+    def _counts(self) -> Counter[str]:
+        """The number of definitions with each last name."""
+        return Counter(split_pointer(place)[-1] for place in self.places)
 
     def write_assertions(self, place: str) -> str:
         """The text of a definition without prose and inner definitions; `definitions` and `$defs` are treated as equal."""

@@ -121,18 +121,19 @@ def tally(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def describe_fully(group: RuleGroup) -> Iterator[Line]:
-    """Yield the diagnostics of a rule with their places and evidence; shared evidence is written once."""
-    for _, run in groupby(group.diagnostics, lambda each: (each.subject, each.evidence) if each.evidence else id(each)):
+    """Yield the diagnostics of a rule with their places and evidence; a shared message and shared evidence are written once."""
+    for _, run in groupby(group.diagnostics, lambda each: (each.subject, each.evidence or each.message)):
         alike = list(run)
-        for each in alike:
-            yield Item(1, (*_make_head(each), each.message, describe_count(each)))
-        yield from describe_details(alike[0])
+        for head in dict.fromkeys((*_make_head(each), each.message, describe_count(each)) for each in alike):
+            yield Item(1, head)
+        for each in alike[: 1 if alike[0].evidence else None]:
+            yield from describe_details(each)
     yield from list_advice(group)
 
 
 def describe_details(one: Diagnostic) -> Iterator[Line]:
     """Yield the lines on a diagnostic below its message."""
-    if one.context.count(".") + one.context.count("(") > 1:
+    if one.context != one.subject and one.context.count(".") + one.context.count("(") > 1:
         yield Item(2, ("at ", CodeSpan(one.context)), is_quiet=True)
     yield from (Item(2, (line,)) for line in (*one.details, one.waived) if line)
     for place in reversed(one.locations):
@@ -203,8 +204,9 @@ def write_headline(diagnostic: Diagnostic) -> str:
 
 
 def name_subject(diagnostic: Diagnostic) -> str:
-    """The subject of a diagnostic in a list; the root of a schema has no name of its own."""
-    return CodeSpan(diagnostic.subject) if diagnostic.subject else THE_ROOT
+    """The subject of a diagnostic in a list; a file has its line, and the root of a schema no name of its own."""
+    subject = next((str(each) for each in diagnostic.locations if each.file == diagnostic.subject), diagnostic.subject)
+    return CodeSpan(subject) if subject else THE_ROOT
 
 
 def _describe_extent(diagnostic: Diagnostic) -> str:
