@@ -58,6 +58,7 @@ class TooLong:
 Answer: TypeAlias = Example | NoText | TooHard
 
 
+@lru_cache(maxsize=1 << 16)
 def matches(pattern: str, text: str) -> bool | None:
     """Whether the pattern matches somewhere in the text; `None` if the pattern is not supported."""
     try:
