@@ -64,6 +64,8 @@ LIMITS = (
     "- **an unknown variant**: msgspec refuses the line; it is parsed into plain values, written again to see that no key is given twice,",
     "  and read by msgspec once more, with another tag.",
     "- **16,000 records, an unknown field in each**: to keep the field of a record takes 2 µs: a dictionary, what holds it, and the count.",
+    "- **encode, a mix**: msgspec goes through a message three times; half of it is the check of types, without which a message could",
+    "  be sent that its receiver rejects. The ratio is between 0.24 and 0.27 from run to run.",
     "- **encode, an unknown field in each**: after its check the message is written twice, since its notes are found while it is written.",
     "- **monitor**: a message is parsed, judged, looked at for its form, and shown to the rules that may concern it.",
     "- **the run-time**: the connection, with pipes, processes and WebSocket, takes a third of its lines, the judge and its sentences",
