@@ -33,9 +33,9 @@ from acpgen.input.ignored_content import holds_schemas, without_places
 from acpgen.input.load import NO_REFERENCES, Documents, References
 from acpgen.input.load import check as check_document
 from acpgen.input.step_budget import join_steps, limit_steps, set_place
-from acpgen.input.walk import DEFINITIONS, Schema, is_object, may_hold_schemas
+from acpgen.input.walk import Schema, as_object, is_object, may_hold_schemas
 from acpgen.meaning.faults import UNSUPPORTED
-from acpgen.methods.profile import choose
+from acpgen.methods.profile import choose, list_definition_names
 from acpgen.naming.identifiers import class_name
 from acpgen.pointers import write_pointer
 
@@ -133,7 +133,8 @@ def read_side(side_input: Input, *, unstable: bool) -> Side:
     """One side with its lowered protocol; what seems to be one file without methods has a definition for its root. Raises `Faults`."""
     documents = side_input.documents
     root_definitions = dict.fromkeys(_find_assertions(documents), (DOCUMENT, ""))
-    is_alone = len(documents.documents) == len(root_definitions) == 1 and DOCUMENT not in _list_names(documents)
+    names = list_definition_names(as_object(documents.documents[0].value))
+    is_alone = len(documents.documents) == len(root_definitions) == 1 and DOCUMENT not in names
     if is_alone and choose(documents, side_input.methods).how == "guessed":
         with suppress(Faults):
             meaning = read_revision(side_input, unstable=unstable, root_definitions=root_definitions)
@@ -298,12 +299,6 @@ def _find_assertions(documents: Documents) -> dict[str, Schema]:
     values = ((each.path, each.value) for each in documents.documents if is_object(each.value))
     assertions = ((path, {key: value[key] for key in value if key in ROOT_ASSERTIONS}) for path, value in values)
     return {path: keywords for path, keywords in assertions if keywords}
-
-
-def _list_names(documents: Documents) -> set[str]:
-    """The names of the definitions of all files, without those inside others."""
-    groups = (each.value.get(key) for each in documents.documents if is_object(each.value) for key in DEFINITIONS)
-    return {name for group in groups if is_object(group) for name in group}
 
 
 def _collect_roots(documents: Documents, origins: frozenset[str], foreign: Mapping[str, Mapping[str, JSON]]) -> Roots:

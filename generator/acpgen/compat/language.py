@@ -261,7 +261,7 @@ class _Declarations:
         for sender in REVISIONS:
             for verdict in (Verdict.NO, Verdict.UNDECIDED):
                 places = [place for place in starts if self._ask(place, sender).verdict is verdict]
-                inside = sorted(old.reach(places) & self._differing)
+                inside = sorted(old.reach(places) & self._differing.keys())
                 causes = [place for place in inside if self._ask(place, sender).verdict is verdict]
                 nearest = old.find_nearest(causes)
                 places_by_cause: dict[str, list[str]] = {cause: [cause] for cause in causes}
@@ -276,11 +276,7 @@ class _Declarations:
         new_place, path = self._places[cause], self._locate_refusal(cause, first)
         below = "".join("[]" if isinstance(key, int) else f".{key if key in self._members else '*'}" for key in path)
         first = replace(first, location=f"{first.location}{below}" if first.location else below.removeprefix("."))
-        texts = (
-            self.documents.old.definitions.write_assertions(cause),
-            self.documents.new.definitions.write_assertions(new_place),
-        )
-        contents = (cause, *texts) if texts[0] != texts[1] else None
+        contents = (cause, *self._differing[cause]) if cause in self._differing else None
         return self.documents.make_finding(first, *others, places=(cause, new_place), contents=contents, inside=path)
 
     def _locate_refusal(self, place: str, reach: Reach) -> Path:
@@ -316,14 +312,12 @@ class _Declarations:
         return {ROOT: ROOT, **_find_renames(self.documents.old.definitions, self.documents.new.definitions)}
 
     @cached_property
-    def _differing(self) -> set[str]:
-        """The places of the declarations that differ in more than prose and what they refer to."""
+    def _differing(self) -> dict[str, tuple[str, str]]:
+        """The declarations that differ in more than prose and what they refer to: the texts of both revisions by place."""
         old, new = self.documents.old.definitions, self.documents.new.definitions
-        return {
-            old_place
-            for old_place, new_place in self._places.items()
-            if old.write_assertions(old_place) != new.write_assertions(new_place)
-        }
+        pairs = self._places.items()
+        texts = {place: (old.write_assertions(place), new.write_assertions(new_place)) for place, new_place in pairs}
+        return {place: both for place, both in texts.items() if both[0] != both[1]}
 
     def _ask(self, place: str, sender: Revision) -> Relation:
         """Whether the other revision accepts what the sender's one accepts; asked once."""

@@ -123,7 +123,7 @@ def choose(documents: Documents, named: Profile | None = None) -> Profile:
         candidate = read_built_in(name)
         if candidate.document is not None and any(is_document(value, candidate.document) for value in values):
             return replace(candidate, how="evident")
-    definition_names = {name for value in values for name in _list_definitions(value)}
+    definition_names = {name for value in values for name in list_definition_names(value)}
     marks = any(_has_mark(value) for value in values)
     for name in list_names():
         candidate = read_built_in(name)
@@ -236,7 +236,7 @@ def _list_members(envelope: Envelope, kind: Kind) -> Mapping[str, str]:
     return {"method": "command", "params": "arguments"} if kind == "request" else {"method": "event", "params": "body"}
 
 
-def _list_definitions(value: Mapping[str, Any]) -> Iterator[str]:
+def list_definition_names(value: Mapping[str, Any]) -> Iterator[str]:
     """Yield the names of definitions, including those in groups."""
     for keyword in DEFINITIONS:
         members = value.get(keyword)

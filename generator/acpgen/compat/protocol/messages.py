@@ -25,10 +25,9 @@ from schema_inclusion import Allowance
 if TYPE_CHECKING:
     from schema_inclusion import Culprit
     from schema_inclusion import Witness as Proof
-    from schema_inclusion.validation import DocumentValidator
+    from schema_inclusion.validation import DocumentValidator, Path
 
 Part: TypeAlias = Literal["params", "result", "error", "id", "document", "root"]
-Path: TypeAlias = "tuple[str | int, ...]"
 Held = TypeVar("Held")
 
 

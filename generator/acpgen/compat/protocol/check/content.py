@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from acpgen import ir
 from acpgen.compat.changes import (
@@ -34,7 +34,7 @@ from acpgen.compat.protocol.check.counterparts import (
 )
 from acpgen.compat.protocol.check.reception import Receiver, of_anything
 from acpgen.compat.protocol.culprits import write_inside
-from acpgen.compat.protocol.messages import Path, find_envelope_path
+from acpgen.compat.protocol.messages import find_envelope_path
 from acpgen.compat.protocol.revision import list_fields, scan_references, with_names
 from acpgen.compat.protocol.sender_schemas import declares_nothing, write_schema
 from acpgen.compat.rules import KINDS, judge
@@ -42,6 +42,9 @@ from acpgen.input.walk import Schema, find_reachable
 from acpgen.meaning import sample_texts
 from acpgen.meaning.definition_order import list_references
 from schema_inclusion import FORMATS
+
+if TYPE_CHECKING:
+    from schema_inclusion.validation import Path
 
 _INNER: Final = frozenset({"field", "item", "value"})
 """The steps to values inside a value; a branch is about the value itself, and another branch may accept it."""
