@@ -1086,6 +1086,17 @@ def test_what_is_marked_unstable_explains_nothing_and_breaks_nothing() -> None:
     assert relations(report) == ("yes",) * 4
 
 
+@pytest.mark.parametrize("keyword", ["oneOf", "anyOf"])
+def test_a_union_without_a_stable_branch_leaves_no_other_question_open(keyword: str) -> None:
+    branches = [{**go({"type": {"const": tag}}, ("type",)), "x-unstable": True} for tag in "ab"]
+    sides = [
+        protocol({"GoRequest": go({"next": {"$ref": "#/$defs/Next"}, "text": text}), "Next": {keyword: branches}})
+        for text in (STRING, STRING | {"maxLength": 3})
+    ]
+    (finding,) = compared(*sides).findings
+    assert (finding.rule, finding.severity) == ("limit-tightened", "breaking")
+
+
 # --- schemas of other protocols ---
 
 

@@ -642,6 +642,8 @@ def _drop_unstable(node: Any) -> Any:
     properties = node.get("properties")
     if is_object(properties) and is_array(node.get("required")):
         result["required"] = [name for name in node["required"] if not _is_unstable(properties.get(name))]
+    if any(is_array(node.get(keyword)) and node[keyword] and not result[keyword] for keyword in ("anyOf", "oneOf")):
+        return {"not": {}}  # no branch is stable
     return result
 
 

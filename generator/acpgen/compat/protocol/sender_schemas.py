@@ -131,7 +131,7 @@ def _write_sent(definition: ir.Definition, schemas: Mapping[str, Schema], suffix
                 meta = {} if META in names else {META: _META_BEFORE}
                 tagged = _write_tagged(tag, _EXTENSION)
                 branches.append({**tagged, "properties": {**tagged["properties"], **meta}})
-            return {"anyOf": branches}
+            return {"anyOf": branches} if branches else False
         case ir.Enum(values=values, openness=openness):
             constants: Schema = {"enum": [each.value for each in values]}
             return {"anyOf": [constants, _EXTENSION]} if openness == "open" else constants
