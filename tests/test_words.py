@@ -284,7 +284,7 @@ NO_VARIABLES: Final = frozenset(
 PRONOUNS: Final = frozenset({"another", "one", "other", "own"})
 """What no variable is called either, apart from the operand of an operator: a branch, a member or a definition has a noun."""
 
-ROOMS: Final = ("acp-session", "acp-workspace", "acpgen/compat", "schema_inclusion")
+ROOMS: Final = ("acp-monitor", "acp-session", "acp-workspace", "acpgen/compat", "schema_inclusion")
 """The folders and modules of `generator/` whose names are nouns everywhere."""
 
 
