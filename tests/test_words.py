@@ -185,7 +185,7 @@ VERBS: Final = frozenset((ROOT / "tests" / "verbs.txt").read_text("utf-8").split
 OTHERS: Final = {
     "schema_inclusion/syntax.py": {"*"},  # productions of the grammar
     "schema_inclusion/forms.py": {"*"},  # constructors of formulas
-    "schema_inclusion": {"_plain_covers", "inner", "keyword", "main", "rest"},
+    "schema_inclusion": {"_plain_covers", "inner", "keyword", "main"},
     "acp_session": {
         *(
             "absolute",
@@ -281,16 +281,21 @@ NO_VARIABLES: Final = frozenset(
 """What no variable of a function and no parameter is called: it says that there is something, and not what."""
 
 
-@pytest.mark.parametrize(
-    ("folder", "words"),
-    [("generator", NO_VARIABLES), ("generator/acpgen/compat", frozenset({"another", "one", "other", "own"}))],
-)
-def test_a_variable_says_what_it_is(folder: str, words: frozenset[str]) -> None:
+PRONOUNS: Final = frozenset({"another", "one", "other", "own"})
+"""What no variable is called either, apart from the operand of an operator: a branch, a member or a definition has a noun."""
+
+ROOMS: Final = ("acp-monitor", "acp-session", "acp-workspace", "acpgen/compat", "schema_inclusion")
+"""The folders and modules of `generator/` whose names are nouns everywhere."""
+
+
+@pytest.mark.parametrize(("place", "words"), [("", NO_VARIABLES), *((room, PRONOUNS) for room in ROOMS)])
+def test_a_variable_says_what_it_is(place: str, words: frozenset[str]) -> None:
+    root = ROOT / "generator" / place
     names = [
         f"{path.relative_to(ROOT)}: {function.name}: {name}"
-        for path in sorted((ROOT / folder).rglob("*.py"))
+        for path in (sorted(root.rglob("*.py")) if root.is_dir() else [root])
         for function in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) and not function.name.startswith("__")
         for node in ast.walk(function)
         for name in [node.arg if isinstance(node, ast.arg) else getattr(node, "id", "")]
         if name in words and (isinstance(node, ast.arg) or isinstance(getattr(node, "ctx", None), ast.Store))

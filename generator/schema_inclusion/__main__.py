@@ -24,7 +24,7 @@ from schema_inclusion.values import Json, dumps, loads
 
 EXIT_CODES: Final = {Verdict.YES: 0, Verdict.NO: 1, Verdict.UNDECIDED: 3}
 UNREADABLE: Final = 2
-DRAFTS: Final = {each.name.removeprefix("DRAFT_").replace("_", "-"): each for each in Dialect}
+DRAFTS: Final = {dialect.name.removeprefix("DRAFT_").replace("_", "-"): dialect for dialect in Dialect}
 HEADINGS: Final = {
     "backward": "Is everything valid under the old schema valid under the new one?",
     "forward": "Is everything valid under the new schema valid under the old one?",
@@ -129,7 +129,7 @@ def _collect_members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     members = dict(pairs)
     if len(members) < len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(f"an object gives {json.dumps(next(each for each in names if names.count(each) > 1))} twice")
+        raise ValueError(f"an object gives {json.dumps(next(name for name in names if names.count(name) > 1))} twice")
     return members
 
 
@@ -144,7 +144,7 @@ def _answer(
 
 def _find_exit_code(verdicts: Sequence[Verdict]) -> int:
     """The exit code of the worst verdict."""
-    worst = next(each for each in (Verdict.NO, Verdict.UNDECIDED, Verdict.YES) if each in verdicts)
+    worst = next(verdict for verdict in (Verdict.NO, Verdict.UNDECIDED, Verdict.YES) if verdict in verdicts)
     return EXIT_CODES[worst]
 
 

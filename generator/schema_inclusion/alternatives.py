@@ -32,7 +32,7 @@ def disjoin(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
     flat: dict[Formula, None] = {}
     for part in parts:
         flat.update(dict.fromkeys(part.parts if isinstance(part, Either) else (part,)))
-    if forms.top in flat or any(forms.are_contrary(one, other) for one, other in _pair_up(flat)):
+    if forms.top in flat or any(forms.are_contrary(left, right) for left, right in _pair_up(flat)):
         return forms.top
     branches = _drop_covered(forms, _join_finite(forms, tuple(flat)))
     if forms.top in branches:
@@ -49,33 +49,33 @@ def _pair_up(flat: Mapping[Formula, None]) -> list[tuple[Formula, Formula]]:
 
 def _join_finite(forms: Forms, parts: tuple[Formula, ...]) -> tuple[Formula, ...]:
     total: Constraints | None = None
-    rest: list[Formula] = []
+    non_scalars: list[Formula] = []
     for part in parts:
         scalars = forms.as_scalars(part)
         union = scalars if total is None or scalars is None else _join(total, scalars)
         if scalars is None or union is None:
-            rest.append(part)
+            non_scalars.append(part)
         else:
             total = union
     if total is None:
-        return tuple(rest)
+        return tuple(non_scalars)
     finite_set = forms.scalars(total.kinds, total.strings, total.numbers)
-    return (finite_set, *(part for part in rest if part is not finite_set))
+    return (finite_set, *(part for part in non_scalars if part is not finite_set))
 
 
-def _join(one: Constraints, other: Constraints) -> Constraints | None:
+def _join(left: Constraints, right: Constraints) -> Constraints | None:
     strings: frozenset[str] | None = frozenset()
     numbers: frozenset[Fraction] | None = frozenset()
-    for each in (one, other):
-        if each.kinds & Kind.STRING:
-            strings = None if strings is None or each.strings is None else strings | each.strings
-        if each.kinds & Kind.NUMBER:
-            numbers = None if numbers is None or each.numbers is None else numbers | each.numbers
-    kinds = one.kinds | other.kinds
+    for constraints in (left, right):
+        if constraints.kinds & Kind.STRING:
+            strings = None if strings is None or constraints.strings is None else strings | constraints.strings
+        if constraints.kinds & Kind.NUMBER:
+            numbers = None if numbers is None or constraints.numbers is None else numbers | constraints.numbers
+    kinds = left.kinds | right.kinds
     is_mixed = (
-        one.kinds & Kind.NUMBER and other.kinds & Kind.NUMBER and (one.numbers is None) != (other.numbers is None)
+        left.kinds & Kind.NUMBER and right.kinds & Kind.NUMBER and (left.numbers is None) != (right.numbers is None)
     )
-    if is_mixed and kinds & Kind.NUMBER != (one if one.numbers is None else other).kinds & Kind.NUMBER:
+    if is_mixed and kinds & Kind.NUMBER != (left if left.numbers is None else right).kinds & Kind.NUMBER:
         return None
     strings, numbers = strings if kinds & Kind.STRING else None, numbers if kinds & Kind.NUMBER else None
     return Constraints(kinds=kinds, strings=strings, numbers=numbers)
@@ -86,9 +86,11 @@ def _join(one: Constraints, other: Constraints) -> Constraints | None:
 
 def _drop_covered(forms: Forms, parts: tuple[Formula, ...]) -> tuple[Formula, ...]:
     part_set = set(parts)
-    remaining = [part for part in parts if not (isinstance(part, All) and any(each in part_set for each in part.parts))]
+    remaining = [
+        part for part in parts if not (isinstance(part, All) and any(conjunct in part_set for conjunct in part.parts))
+    ]
     guards = [part.subject for part in remaining if part.subject != Kind.ANY]
-    if any(one & other == Kind.NONE for one, other in combinations(dict.fromkeys(guards), 2)):
+    if any(left & right == Kind.NONE for left, right in combinations(dict.fromkeys(guards), 2)):
         # A constraint on strings holds of every number, and one on numbers of every string.
         return (forms.top,)
     plain = next((part for part in remaining if isinstance(part, Types)), None)
@@ -112,7 +114,9 @@ def find_tags(forms: Forms, formula: Formula) -> dict[str, Constants]:
     """The members that every value of the formula has and that have few possible constants, with these constants."""
     if isinstance(formula, Switch):
         if formula.otherwise is forms.bottom:
-            return {formula.tag: frozenset(each for each, form in formula.cases.items() if form is not forms.bottom)}
+            return {
+                formula.tag: frozenset(constant for constant, form in formula.cases.items() if form is not forms.bottom)
+            }
         return {}
     if not isinstance(formula, All):
         return {}
@@ -132,31 +136,33 @@ def find_tags(forms: Forms, formula: Formula) -> dict[str, Constants]:
 
 def _make_switch(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
     """Combine the parts into a switch on the tag that most of them have, if at least two have one; otherwise into a plain disjunction."""
-    marks = [find_tags(forms, part) for part in parts]
-    carriers: dict[str, int] = {}
-    for mark in marks:
-        for name in mark:
-            carriers[name] = carriers.get(name, 0) + 1
-    tag = max(carriers, key=lambda name: (carriers[name], _count_constants(marks, name)), default=None)
-    if tag is None or carriers[tag] < 2 or _count_constants(marks, tag) < 2:
+    tag_tables = [find_tags(forms, part) for part in parts]
+    counts: dict[str, int] = {}
+    for tags in tag_tables:
+        for name in tags:
+            counts[name] = counts.get(name, 0) + 1
+    tag = max(counts, key=lambda name: (counts[name], _count_constants(tag_tables, name)), default=None)
+    if tag is None or counts[tag] < 2 or _count_constants(tag_tables, tag) < 2:
         return forms.either(parts)
-    others = tuple(part for part, mark in zip(parts, marks, strict=True) if tag not in mark)
-    near = others if len(others) <= MOST_UNTAGGED else ()
+    untagged_parts = tuple(part for part, tags in zip(parts, tag_tables, strict=True) if tag not in tags)
+    shared_parts = untagged_parts if len(untagged_parts) <= MOST_UNTAGGED else ()
     cases: dict[Constant, list[Formula]] = {}
-    for part, mark in zip(parts, marks, strict=True):
-        for constant in sorted(mark.get(tag, ()), key=rank):
+    for part, tags in zip(parts, tag_tables, strict=True):
+        for constant in sorted(tags.get(tag, ()), key=rank):
             cases.setdefault(constant, []).append(part)
     bodies = {
-        constant: forms.any_of(*(assume(forms, part, tag, constant) for part in (*bodies, *near)))
+        constant: forms.any_of(*(assume(forms, part, tag, constant) for part in (*bodies, *shared_parts)))
         for constant, bodies in cases.items()
     }
-    if near or not others:
-        return forms.switch(tag, bodies, forms.either(near) if len(near) > 1 else next(iter(near), forms.bottom))
-    return forms.either((forms.switch(tag, bodies, forms.bottom), *others))
+    if shared_parts or not untagged_parts:
+        return forms.switch(
+            tag, bodies, forms.either(shared_parts) if len(shared_parts) > 1 else next(iter(shared_parts), forms.bottom)
+        )
+    return forms.either((forms.switch(tag, bodies, forms.bottom), *untagged_parts))
 
 
-def _count_constants(marks: list[dict[str, Constants]], name: str) -> int:
-    return len({constant for mark in marks for constant in mark.get(name, ())})
+def _count_constants(tag_tables: list[dict[str, Constants]], name: str) -> int:
+    return len({constant for tags in tag_tables for constant in tags.get(name, ())})
 
 
 def assume(forms: Forms, formula: Formula, tag: str, constant: Constant) -> Formula:
@@ -186,12 +192,12 @@ def require_exactly_one(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
     """The formula of `oneOf`: any of the parts, and no two of them together."""
     pairs = _find_overlaps(forms, parts)
     forms.budget.require(len(pairs))
-    alone = [
-        forms.any_of(forms.negate(one), forms.negate(other))
-        for one, other in pairs
-        if forms.all_of(one, other) is not forms.bottom
+    exclusions = [
+        forms.any_of(forms.negate(left), forms.negate(right))
+        for left, right in pairs
+        if forms.all_of(left, right) is not forms.bottom
     ]
-    return forms.all_of(forms.any_of(*parts), *alone)
+    return forms.all_of(forms.any_of(*parts), *exclusions)
 
 
 def _find_overlaps(forms: Forms, parts: tuple[Formula, ...]) -> list[tuple[Formula, Formula]]:

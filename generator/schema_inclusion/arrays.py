@@ -148,26 +148,28 @@ def _list_domain(prover: Decider, form: Formula, amount: int) -> list[Json] | Un
 
 def _match(prover: Decider, constraints: Constraints, choices: list[list[Json] | None]) -> Result:
     """Choose one value for each index, all different: indexes with few values are matched first, the others take any other value."""
-    owner: list[tuple[Json, int]] = []
+    matching: list[tuple[Json, int]] = []
 
     def place(index: int, visited_values: list[Json]) -> bool:
         for value in choices[index] or ():
-            if any(is_equal(value, each) for each in visited_values):
+            if any(is_equal(value, visited_value) for visited_value in visited_values):
                 continue
             visited_values.append(value)
-            owner_index = next((at for at, (each, _) in enumerate(owner) if is_equal(each, value)), None)
-            if owner_index is None:
-                owner.append((value, index))
+            match_index = next(
+                (at for at, (matched_value, _) in enumerate(matching) if is_equal(matched_value, value)), None
+            )
+            if match_index is None:
+                matching.append((value, index))
                 return True
-            if place(owner[owner_index][1], visited_values):
-                owner[owner_index] = (value, index)
+            if place(matching[match_index][1], visited_values):
+                matching[match_index] = (value, index)
                 return True
         return False
 
     few = [index for index, domain in enumerate(choices) if domain is not None]
     if not all(place(index, []) for index in few):
         return EMPTY
-    assignment = {index: value for value, index in owner}
+    assignment = {index: value for value, index in matching}
     for index in range(len(choices)):
         if index not in assignment:
             outcome = _find_another(prover, join_item(prover.forms, constraints, index), list(assignment.values()))
@@ -193,12 +195,12 @@ def _find_counted(prover: Decider, formula: Formula, constraints: Constraints) -
     if constraints.unique is False and any(high is not None for _, _, (_, high) in counts):
         return Unknown("repeated items collect with counted ones are not compared")
     position = min(start for start, _, _ in counts)
-    rest = forms.all_of(
+    remainder = forms.all_of(
         *(part for part in split_conjunction(formula) if part not in _list_count_parts(prover, constraints))
     )
     doubt: Empty | Unknown = EMPTY
     for branch in _list_next(prover, constraints, counts, position):
-        outcome = prover.decide(forms.all_of(rest, branch))
+        outcome = prover.decide(forms.all_of(remainder, branch))
         if isinstance(outcome, Satisfied):
             return outcome
         doubt = combine_doubts(doubt, outcome)
@@ -224,14 +226,16 @@ def _list_next(
         yield forms.size(Kind.ARRAY, 0, position)
     if high is not None and position >= high:
         return
-    here = [count for count in counts if count[0] == position]
+    current_counts = [count for count in counts if count[0] == position]
     later = [forms.amount(start, form, *limits) for start, form, limits in counts if start > position]
     alike = position >= _find_uniform_start(constraints)
-    for labels in product((True, False), repeat=len(here)):
-        useful = any(label and limits[0] > 0 for label, (_, _, limits) in zip(labels, here, strict=True))
+    for labels in product((True, False), repeat=len(current_counts)):
+        useful = any(label and limits[0] > 0 for label, (_, _, limits) in zip(labels, current_counts, strict=True))
         if alike and not useful and (has_open_minimum or position >= low):
             continue
-        next_counts = (_count_on(prover, count, label=label) for count, label in zip(here, labels, strict=True))
+        next_counts = (
+            _count_on(prover, count, label=label) for count, label in zip(current_counts, labels, strict=True)
+        )
         yield forms.all_of(forms.size(Kind.ARRAY, position + 1, None), *later, *next_counts)
 
 
@@ -242,6 +246,6 @@ def _count_on(prover: Decider, count: tuple[int, Formula, tuple[int, int | None]
     spent = 1 if label else 0
     if most is not None and most < spent:
         return forms.bottom
-    here = form if label else forms.top if most is None else forms.negate(form)
-    rest = forms.amount(position + 1, form, least - spent, None if most is None else most - spent)
-    return forms.all_of(forms.item(position, here), rest)
+    item_form = form if label else forms.top if most is None else forms.negate(form)
+    next_count = forms.amount(position + 1, form, least - spent, None if most is None else most - spent)
+    return forms.all_of(forms.item(position, item_form), next_count)

@@ -154,12 +154,12 @@ class Machine:
         """Complete the construction with the accepting state."""
         self.accept, self.alive = accept, self.find_alive(accept)
         self.lookers = tuple(_build(part, self.room, searches=False) for part in self.numbers)
-        own = {move[0] for move in self.moves if move is not None}
-        behind = {
+        move_ranges = {move[0] for move in self.moves if move is not None}
+        look_behind_ranges = {
             guard.ranges for skips in self.skips for guard, _ in skips if isinstance(guard, Before) and guard != _FIRST
         }
-        self.looks_behind = bool(behind) or any(each.looks_behind for each in self.lookers)
-        self.classes = frozenset(own | behind).union(*(each.classes for each in self.lookers))
+        self.looks_behind = bool(look_behind_ranges) or any(looker.looks_behind for looker in self.lookers)
+        self.classes = frozenset(move_ranges | look_behind_ranges).union(*(looker.classes for looker in self.lookers))
         return self
 
     def find_alive(self, accept: int) -> frozenset[int]:
@@ -235,7 +235,7 @@ def step(automaton: Machine, states: States, character: int) -> States:
         elif reached is MATCHED:
             following.add((automaton.accept, open_watches))
         else:
-            following.update((target, open_watches | more) for target, more in reached)
+            following.update((target, open_watches | target_watches) for target, target_watches in reached)
     if automaton.lookers:
         following -= {run for run in following if run[1] and (run[0], _NONE) in following}
         if count_runs(following) > LARGEST_MACHINE:

@@ -37,20 +37,20 @@ class Budget:
     """The remaining steps of a question; a step is one simplification or one visited state. `beside`: the steps of long searches."""
 
     left: int
-    beside: int = 0
+    search_steps: int = 0
     _weight: int = 0
     _searches: int = MOST_SEARCHES
 
     def renew(self, steps: int) -> None:
         """Reset the budget for a new question."""
-        self.left, self.beside, self._weight, self._searches = steps, 0, 0, MOST_SEARCHES
+        self.left, self.search_steps, self._weight, self._searches = steps, 0, 0, MOST_SEARCHES
 
     def may_search_at_length(self) -> bool:
         """Take one of the long searches; `False` if none is left."""
         self._searches -= 1
         if self._searches < 0:
             return False
-        self.beside += STEPS_AT_LENGTH
+        self.search_steps += STEPS_AT_LENGTH
         return True
 
     def spend(self, steps: int = 1) -> None:

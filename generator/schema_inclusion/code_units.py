@@ -50,16 +50,16 @@ class Inexact(Exception):
 
 def to_characters(node: Node) -> Node:
     """Translate to the pattern over characters that matches the same texts. Raises `Inexact`."""
-    has_halves = any(isinstance(each, Chars) and clip_ranges(each.ranges, *SURROGATES) for each in walk(node))
-    if not has_halves and not any(isinstance(each, Boundary | Ahead | Behind) for each in walk(node)):
+    has_halves = any(isinstance(part, Chars) and clip_ranges(part.ranges, *SURROGATES) for part in walk(node))
+    if not has_halves and not any(isinstance(part, Boundary | Ahead | Behind) for part in walk(node)):
         return node  # it meets no half, wherever it starts
-    if any(isinstance(each, BackReference) for each in walk(node)):
+    if any(isinstance(part, BackReference) for part in walk(node)):
         if has_halves:
             raise Inexact
         return node
-    ways = _find_ways(node)
-    inside = _concatenate_nodes(Chars(ASTRAL), _alternate_nodes(ways.middle_end, ways.middle))
-    return _alternate_nodes(ways.whole, ways.start_middle, inside) or Chars(())
+    matrix = _build_matrix(node)
+    from_middle = _concatenate_nodes(Chars(ASTRAL), _alternate_nodes(matrix.middle_end, matrix.middle))
+    return _alternate_nodes(matrix.whole, matrix.start_middle, from_middle) or Chars(())
 
 
 def drop_pairs(node: Node) -> Node:
@@ -67,35 +67,28 @@ def drop_pairs(node: Node) -> Node:
     return Chars(_drop_halves(node.ranges)) if isinstance(node, Chars) else map_parts(node, drop_pairs)
 
 
-class _Ways(Struct, frozen=True):
-    """What a node matches between boundaries (`whole`), from a boundary to a middle, from a middle to a boundary, and between middles."""
+class _Matrix(Struct, frozen=True):
+    """A node as a transition matrix over two states, a boundary and the middle of a pair: what it matches from each to each.
+
+    `whole` is from boundary to boundary, `middle` from middle to middle.
+    """
 
     whole: Node | None = None
     start_middle: Node | None = None
     middle_end: Node | None = None
     middle: Node | None = None
 
-    def concatenate(self, other: _Ways) -> _Ways:
-        return _Ways(
-            _alternate_nodes(
-                _concatenate_nodes(self.whole, other.whole), _concatenate_nodes(self.start_middle, other.middle_end)
-            ),
-            _alternate_nodes(
-                _concatenate_nodes(self.whole, other.start_middle), _concatenate_nodes(self.start_middle, other.middle)
-            ),
-            _alternate_nodes(
-                _concatenate_nodes(self.middle_end, other.whole), _concatenate_nodes(self.middle, other.middle_end)
-            ),
-            _alternate_nodes(
-                _concatenate_nodes(self.middle_end, other.start_middle), _concatenate_nodes(self.middle, other.middle)
-            ),
-        )
+    def concatenate(self, following: _Matrix) -> _Matrix:
+        """The product of the matrices."""
+        rows = (self.whole, self.start_middle), (self.middle_end, self.middle)
+        columns = (following.whole, following.middle_end), (following.start_middle, following.middle)
+        return _Matrix(*(_alternate_nodes(*map(_concatenate_nodes, row, column)) for row in rows for column in columns))
 
-    def repeat_any(self) -> _Ways:
+    def repeat_any(self) -> _Matrix:
         """Repeat the node any number of times."""
         inner = _repeat_any(self.middle)
         whole = _repeat_any(_alternate_nodes(self.whole, _concatenate_nodes(self.start_middle, inner, self.middle_end)))
-        return _Ways(
+        return _Matrix(
             whole,
             _concatenate_nodes(whole, self.start_middle, inner),
             _concatenate_nodes(inner, self.middle_end, whole),
@@ -103,59 +96,59 @@ class _Ways(Struct, frozen=True):
         )
 
 
-_NOTHING: Final = _Ways(EMPTY, None, None, EMPTY)
+_IDENTITY: Final = _Matrix(EMPTY, None, None, EMPTY)
 
 
-def _concatenate(ways: Listed[_Ways]) -> _Ways:
-    """Concatenate the ways of nodes, by halves, so that a long node is not copied once per node."""
-    if len(ways) < 2:
-        return ways[0] if ways else _NOTHING
-    half = len(ways) // 2
-    return _concatenate(ways[:half]).concatenate(_concatenate(ways[half:]))
+def _concatenate(matrices: Listed[_Matrix]) -> _Matrix:
+    """Multiply the matrices of nodes, by halves, so that a long node is not copied once per node."""
+    if len(matrices) < 2:
+        return matrices[0] if matrices else _IDENTITY
+    half = len(matrices) // 2
+    return _concatenate(matrices[:half]).concatenate(_concatenate(matrices[half:]))
 
 
-def _alternate(ways: Listed[_Ways]) -> _Ways:
-    return _Ways(
-        _alternate_nodes(*(each.whole for each in ways)),
-        _alternate_nodes(*(each.start_middle for each in ways)),
-        _alternate_nodes(*(each.middle_end for each in ways)),
-        _alternate_nodes(*(each.middle for each in ways)),
+def _alternate(matrices: Listed[_Matrix]) -> _Matrix:
+    return _Matrix(
+        _alternate_nodes(*(matrix.whole for matrix in matrices)),
+        _alternate_nodes(*(matrix.start_middle for matrix in matrices)),
+        _alternate_nodes(*(matrix.middle_end for matrix in matrices)),
+        _alternate_nodes(*(matrix.middle for matrix in matrices)),
     )
 
 
-def _find_ways(node: Node) -> _Ways:
+def _build_matrix(node: Node) -> _Matrix:
     match node:
         case Chars(ranges):
             return _split_chars(ranges)
         case Edge():
-            return _Ways(node)
+            return _Matrix(node)
         case Boundary(present):
-            return _Ways(node, middle=None if present else EMPTY)
+            return _Matrix(node, middle=None if present else EMPTY)
         case Ahead(part, positive):
-            ways = _find_ways(part)
-            return _Ways(
-                _look_ahead(_alternate_nodes(ways.whole, ways.start_middle), positive),
-                middle=_look_ahead(_alternate_nodes(ways.middle_end, ways.middle), positive),
+            matrix = _build_matrix(part)
+            return _Matrix(
+                _look_ahead(_alternate_nodes(matrix.whole, matrix.start_middle), positive),
+                middle=_look_ahead(_alternate_nodes(matrix.middle_end, matrix.middle), positive),
             )
         case Behind(part, positive):
             return _look_behind(part, positive)
         case Sequence(parts):
-            return _concatenate([_find_ways(part) for part in _join_pairs(parts)])
+            return _concatenate([_build_matrix(part) for part in _join_pairs(parts)])
         case Choice(parts):
-            return _alternate([_find_ways(part) for part in parts])
+            return _alternate([_build_matrix(part) for part in parts])
         case Group(part):
-            return _find_ways(part)
+            return _build_matrix(part)
         case Repeat(part, low, high):
-            return _repeat(_find_ways(part), low, high)
+            return _repeat(_build_matrix(part), low, high)
         case BackReference():
             raise Inexact
 
 
-def _split_chars(ranges: Ranges) -> _Ways:
+def _split_chars(ranges: Ranges) -> _Matrix:
     if ranges and ranges[0][0] > SURROGATES[1]:  # a pair
-        return _Ways(Chars(ranges))
+        return _Matrix(Chars(ranges))
     plain = _drop_halves(ranges)
-    return _Ways(
+    return _Matrix(
         Chars(plain) if plain else None,
         Chars(ASTRAL) if _holds(ranges, HIGHS) else None,
         EMPTY if _holds(ranges, LOWS) else None,
@@ -178,7 +171,7 @@ def _join_pairs(parts: tuple[Node, ...]) -> list[Node]:
     """Replace the two surrogates of each pair by one character."""
     nodes: list[Node] = []
     for part in parts:
-        high, low = (_find_unit(each) for each in (nodes[-1] if nodes else EMPTY, part))
+        high, low = map(_find_unit, (nodes[-1] if nodes else EMPTY, part))
         if HIGHS[0] <= high <= HIGHS[1] and LOWS[0] <= low <= LOWS[1]:
             code = 0x10000 + ((high - HIGHS[0]) << 10) + low - LOWS[0]
             nodes[-1] = Chars(((code, code),))
@@ -202,32 +195,39 @@ def _look_ahead(part: Node | None, positive: bool) -> Node | None:
     return Ahead(part, positive)
 
 
-def _look_behind(part: Node, positive: bool) -> _Ways:
+def _look_behind(part: Node, positive: bool) -> _Matrix:
     """Translate a look-behind of one code unit, or a longer one if it can match no surrogate. Raises `Inexact` otherwise."""
-    ways = _find_ways(part)
+    matrix = _build_matrix(part)
     if isinstance(part, Chars):
-        before = [each.ranges for each in (ways.whole,) if isinstance(each, Chars)]
-        ranges = join_ranges(pair for each in (*before, ASTRAL if ways.middle_end is not None else ()) for pair in each)
-        middle = EMPTY if (ways.start_middle is not None) is positive else None
-        return _Ways(Behind(Chars(ranges), positive), middle=middle)
-    if ways.whole is None or ways.start_middle is not None or ways.middle_end is not None or ways.middle is not None:
+        before = [whole.ranges for whole in (matrix.whole,) if isinstance(whole, Chars)]
+        ranges = join_ranges(
+            pair for ranges in (*before, ASTRAL if matrix.middle_end is not None else ()) for pair in ranges
+        )
+        middle = EMPTY if (matrix.start_middle is not None) is positive else None
+        return _Matrix(Behind(Chars(ranges), positive), middle=middle)
+    if (
+        matrix.whole is None
+        or matrix.start_middle is not None
+        or matrix.middle_end is not None
+        or matrix.middle is not None
+    ):
         raise Inexact
-    return _Ways(Behind(ways.whole, positive), middle=None if positive else EMPTY)
+    return _Matrix(Behind(matrix.whole, positive), middle=None if positive else EMPTY)
 
 
-def _repeat(ways: _Ways, low: int, high: int | None) -> _Ways:
-    if ways.start_middle is None and ways.middle_end is None:
-        whole = EMPTY if ways.whole is None and not low else ways.whole and repeat(ways.whole, low, high)
-        return _Ways(whole, middle=ways.middle if low else EMPTY)
+def _repeat(matrix: _Matrix, low: int, high: int | None) -> _Matrix:
+    if matrix.start_middle is None and matrix.middle_end is None:
+        whole = EMPTY if matrix.whole is None and not low else matrix.whole and repeat(matrix.whole, low, high)
+        return _Matrix(whole, middle=matrix.middle if low else EMPTY)
     if low > _LARGEST or (high or 0) > _LARGEST:
         raise Inexact
-    result = _concatenate([ways] * low)
+    result = _concatenate([matrix] * low)
     if high is None:
-        return result.concatenate(ways.repeat_any())
-    rest = _NOTHING
+        return result.concatenate(matrix.repeat_any())
+    optional = _IDENTITY
     for _ in range(high - low):
-        rest = _alternate([ways.concatenate(rest), _NOTHING])
-    return result.concatenate(rest)
+        optional = _alternate([matrix.concatenate(optional), _IDENTITY])
+    return result.concatenate(optional)
 
 
 def _repeat_any(node: Node | None) -> Node:
@@ -251,17 +251,17 @@ def _alternate_nodes(*parts: Node | None) -> Node | None:
         unique_branches.update(
             dict.fromkeys(part.parts if isinstance(part, Choice) else () if part is None else (part,))
         )
-    chars = [each for each in unique_branches if isinstance(each, Chars)]
+    chars = [branch for branch in unique_branches if isinstance(branch, Chars)]
     if len(chars) > 1:
-        unique_branches = {Chars(join_ranges(pair for each in chars for pair in each.ranges)): None} | {
-            each: None for each in unique_branches if not isinstance(each, Chars)
+        unique_branches = {Chars(join_ranges(pair for branch in chars for pair in branch.ranges)): None} | {
+            branch: None for branch in unique_branches if not isinstance(branch, Chars)
         }
     branches = list(unique_branches)
-    if len(branches) == 2 and all(isinstance(each, Sequence) and len(each.parts) > 1 for each in branches):
-        one, other = (each.parts for each in branches if isinstance(each, Sequence))
-        if one[-1] == other[-1]:
-            head = _alternate_nodes(_concatenate_nodes(*one[:-1]), _concatenate_nodes(*other[:-1]))
-            return _concatenate_nodes(head, one[-1])
+    if len(branches) == 2 and all(isinstance(branch, Sequence) and len(branch.parts) > 1 for branch in branches):
+        left, right = (branch.parts for branch in branches if isinstance(branch, Sequence))
+        if left[-1] == right[-1]:
+            head = _alternate_nodes(_concatenate_nodes(*left[:-1]), _concatenate_nodes(*right[:-1]))
+            return _concatenate_nodes(head, left[-1])
     if not branches:
         return None
     return branches[0] if len(branches) == 1 else _check_size(Choice(tuple(branches)))

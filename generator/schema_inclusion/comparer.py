@@ -68,12 +68,12 @@ def refute(witness: Witness) -> Relation:
 def _list_conjuncts(schema: Json) -> list[Json]:
     """The flattened `allOf` of a schema; the schema alone if it has other keywords."""
     pending, conjuncts = [schema], list[Json]()
-    for each in pending:  # which grows
-        inner = each["allOf"] if isinstance(each, dict) and each.keys() == {"allOf"} else None
+    for conjunct in pending:  # which grows
+        inner = conjunct["allOf"] if isinstance(conjunct, dict) and conjunct.keys() == {"allOf"} else None
         if isinstance(inner, list):
             pending += inner
         else:
-            conjuncts.append(each)
+            conjuncts.append(conjunct)
     return conjuncts
 
 
@@ -97,17 +97,19 @@ class _Side(Struct, frozen=True, eq=False):
 
 
 class _Question(Struct, frozen=True, eq=False):
-    """Whether `theirs` accepts every value that `ours` accepts and that contains, at the path `at`, a value that `refused` refuses."""
+    """Whether `superset` accepts every value that `subset` accepts and that contains, at the path `at`, a value that `refused` refuses."""
 
-    ours: _Side
-    theirs: _Side
+    subset: _Side
+    superset: _Side
     at: tuple[str | int | Part | _Side, ...] = ()
     refused: _Side | None = None
 
-    def read(self, forms: Forms, read: Callable[[_Side], Formula], *, every: bool) -> tuple[Formula, Formula]:
-        """The formula of the values in question and that of the other schema; `every` is passed to `require_at`."""
+    def read(self, forms: Forms, read: Callable[[_Side], Formula], *, universal: bool) -> tuple[Formula, Formula]:
+        """The formula of the values in question and that of the other schema; `universal` is passed to `require_at`."""
         inner = forms.top if self.refused is None else forms.negate(read(self.refused))
-        return forms.all_of(read(self.ours), require_at(forms, self.at, inner, read, every=every)), read(self.theirs)
+        return forms.all_of(read(self.subset), require_at(forms, self.at, inner, read, universal=universal)), read(
+            self.superset
+        )
 
 
 class Comparer:
@@ -143,9 +145,9 @@ class Comparer:
         self._old = self._open(old, "old", dialect, schemas[0])
         self._new = self._open(new, "new", dialect, schemas[1])
         self._validators = [
-            DocumentValidator(each, self._allowance, self._formats)
-            for each in (self._old, self._new)
-            if each is not None
+            DocumentValidator(document, self._allowance, self._formats)
+            for document in (self._old, self._new)
+            if document is not None
         ]
         self._equal_roots = is_equal(old, new)
         self._is_merged = False
@@ -188,7 +190,7 @@ class Comparer:
             self._fault = self._fault or f"The {side} schema is not what its meta-schema allows{where}."
             return None
         document = open_document(root, dialect, schemas)
-        if not all(is_schema(dialect, each) for each in find_unplaced(document)):
+        if not all(is_schema(dialect, target) for target in find_unplaced(document)):
             self._fault = (
                 self._fault or f"A reference of the {side} schema leads to what its meta-schema does not allow."
             )
@@ -198,11 +200,13 @@ class Comparer:
     def compare(self, old: Json | None = None, new: Json | None = None) -> Comparison:
         """Compare two schemas in both directions. Their references are resolved in the two documents; `None` is the whole document."""
         try:
-            ours, theirs = self._make_sides(old, new)
+            old_side, new_side = self._make_sides(old, new)
         except _Unusable as fault:
             return Comparison(_leave_open(str(fault)), _leave_open(str(fault)), same=False)
-        backward, forward = self._include(_Question(ours, theirs)), self._include(_Question(theirs, ours))
-        return Comparison(backward, forward, same=backward is forward is EQUAL or self._has_equal_forms(ours, theirs))
+        backward, forward = self._include(_Question(old_side, new_side)), self._include(_Question(new_side, old_side))
+        return Comparison(
+            backward, forward, same=backward is forward is EQUAL or self._has_equal_forms(old_side, new_side)
+        )
 
     def include(self, old: Json | None = None, new: Json | None = None, *, culprit: Culprit | None = None) -> Relation:
         """Whether everything valid under the old schema is valid under the new one; with a culprit, only for values that contain it."""
@@ -240,20 +244,20 @@ class Comparer:
             self._reset()
             return None
         finally:
-            self._settle()
+            self._charge_allowance()
 
     def _relate(self, old: Json | None, new: Json | None, culprit: Culprit | None, *, back: bool = False) -> Relation:
         try:
-            ours, theirs = self._make_sides(old, new)[:: -1 if back else 1]
+            subset, superset = self._make_sides(old, new)[:: -1 if back else 1]
             if culprit is None:
-                return self._include(_Question(ours, theirs))
+                return self._include(_Question(subset, superset))
             steps = (
-                self._make_side(ours.document, each, "culprit's") if isinstance(each, dict) else each
-                for each in culprit.at
+                self._make_side(subset.document, step, "culprit's") if isinstance(step, dict) else step
+                for step in culprit.at
             )
-            accepted_side = self._make_side(ours.document, culprit.accepted, "culprit's")
-            refused_side = self._make_side(theirs.document, culprit.refused, "culprit's")
-            return self._include(_Question(ours, theirs, (*steps, accepted_side), refused_side))
+            accepted_side = self._make_side(subset.document, culprit.accepted, "culprit's")
+            refused_side = self._make_side(superset.document, culprit.refused, "culprit's")
+            return self._include(_Question(subset, superset, (*steps, accepted_side), refused_side))
         except _Unusable as fault:
             return _leave_open(str(fault))
 
@@ -274,36 +278,38 @@ class Comparer:
             raise _Unusable(f"The {name} schema is not what its meta-schema allows.")
         return side
 
-    def _compare_at_sight(self, ours: _Side, theirs: _Side) -> Relation | None:
-        """A "yes" if the schemas are equal, or `ours` has all `allOf` parts of `theirs`, with the same meaning; `None` otherwise."""
-        if ours.document.dialect is not theirs.document.dialect:
+    def _compare_at_sight(self, subset: _Side, superset: _Side) -> Relation | None:
+        """A "yes" if the schemas are equal, or `subset` has all `allOf` parts of `superset`, with the same meaning; `None` otherwise."""
+        if subset.document.dialect is not superset.document.dialect:
             return None
-        conjuncts, parts = _list_conjuncts(ours.schema), _list_conjuncts(theirs.schema)
+        conjuncts, parts = _list_conjuncts(subset.schema), _list_conjuncts(superset.schema)
         if len(conjuncts) * len(parts) > MOST_JOINED or not all(
-            any(is_equal(each, part) for each in conjuncts) for part in parts
+            any(is_equal(conjunct, part) for conjunct in conjuncts) for part in parts
         ):
             return None
-        if not self._equal_roots and any(each not in self._shared for part in parts for each in list_references(part)):
+        if not self._equal_roots and any(
+            reference not in self._shared for part in parts for reference in list_references(part)
+        ):
             return None
         return EQUAL if len(conjuncts) == len(parts) else JOINED
 
     def _renew(self, steps: int) -> None:
         """Start a part of a question with `steps`, or with what is left of the allowance."""
-        self._settle()
+        self._charge_allowance()
         self._granted = steps if self._allowance is None else min(steps, self._allowance.left)
         self._budget.renew(self._granted)
 
-    def _settle(self) -> None:
+    def _charge_allowance(self) -> None:
         """Charge the allowance for the steps since the last `_renew`."""
         if self._allowance is not None:
-            self._allowance.spend(self._granted - max(self._budget.left, 0) + self._budget.beside)
-            self._budget.beside = 0
+            self._allowance.spend(self._granted - max(self._budget.left, 0) + self._budget.search_steps)
+            self._budget.search_steps = 0
         self._granted = max(self._budget.left, 0)
 
-    def _has_equal_forms(self, ours: _Side, theirs: _Side) -> bool:
+    def _has_equal_forms(self, left: _Side, right: _Side) -> bool:
         self._renew(self._steps)
         try:
-            return self._read_form(ours) is self._read_form(theirs)
+            return self._read_form(left) is self._read_form(right)
         except (OverBudget, RecursionError):
             self._reset()
             return False
@@ -323,15 +329,15 @@ class Comparer:
         self._prover.reset()
 
     def _decide(self, question: _Question) -> Result:
-        """Search for a value that is valid under `ours` and not under `theirs`."""
+        """Search for a value that is valid under the subset and not under the superset."""
         self._renew(self._steps)
         self._too_large.clear()
         forms = self._normal.forms
         try:
-            ours, theirs = question.read(forms, self._read_form, every=True)
-            if any(isinstance(step, Part) for step in question.at) and isinstance(self._prover.decide(ours), Empty):
-                ours, theirs = question.read(forms, self._read_form, every=False)
-            return self._prover.decide(forms.all_of(ours, forms.negate(theirs)))
+            subset, superset = question.read(forms, self._read_form, universal=True)
+            if any(isinstance(step, Part) for step in question.at) and isinstance(self._prover.decide(subset), Empty):
+                subset, superset = question.read(forms, self._read_form, universal=False)
+            return self._prover.decide(forms.all_of(subset, forms.negate(superset)))
         except OverBudget:
             self._reset()
             return Unknown("the comparison went over its budget of steps")
@@ -340,13 +346,13 @@ class Comparer:
             return Unknown("the schemas are nested too deeply")
 
     def _include(self, question: _Question) -> Relation:
-        at_sight = self._compare_at_sight(question.ours, question.theirs)
+        at_sight = self._compare_at_sight(question.subset, question.superset)
         if at_sight is not None:
             return at_sight
         relation = _leave_open(SPENT) if self._is_spent else self._answer(question)
         if relation.verdict is Verdict.UNDECIDED and not self._is_spent and self._merge():
-            relation = self._compare_at_sight(question.ours, question.theirs) or self._answer(question)
-        self._settle()
+            relation = self._compare_at_sight(question.subset, question.superset) or self._answer(question)
+        self._charge_allowance()
         return _leave_open(SPENT) if relation.verdict is Verdict.UNDECIDED and self._is_spent else relation
 
     @property
@@ -381,8 +387,8 @@ class Comparer:
             reader.written_as_integer = forms.bottom if has_fractions else forms.top
             self._renew(self._steps)
             try:
-                ours, theirs = question.read(forms, partial(_read, reader), every=True)
-                outcome = prover.decide(forms.all_of(ours, forms.negate(theirs)))
+                subset, superset = question.read(forms, partial(_read, reader), universal=True)
+                outcome = prover.decide(forms.all_of(subset, forms.negate(superset)))
             except (OverBudget, RecursionError):
                 continue
             if isinstance(outcome, Satisfied):
@@ -396,14 +402,14 @@ class Comparer:
     def _make_checkers(self, question: _Question) -> tuple[Checker, Checker]:
         forms = self._normal.forms
         try:
-            ours, theirs = question.read(forms, self._read_form_or_doubt, every=False)
+            subset, superset = question.read(forms, self._read_form_or_doubt, universal=False)
         except (OverBudget, RecursionError):
             self._reset()
-            ours = theirs = forms.opaque("the question is too large")
+            subset = superset = forms.opaque("the question is too large")
         steps = [self._make_validator(step) if isinstance(step, _Side) else step for step in question.at]
         refused_validator = None if question.refused is None else self._make_validator(question.refused)
-        return Checker(self._make_validator(question.ours), forms, ours, (*steps,), refused_validator), Checker(
-            self._make_validator(question.theirs), forms, theirs
+        return Checker(self._make_validator(question.subset), forms, subset, (*steps,), refused_validator), Checker(
+            self._make_validator(question.superset), forms, superset
         )
 
     def _make_validator(self, side: _Side) -> ReferenceValidator:

@@ -53,7 +53,7 @@ def merge(forms: Forms, parts: Iterable[Formula]) -> Constraints | None:
             _absorb(forms, constraints, part)
         pending.clear()
         forms.budget.weigh(len(constraints.multiples) ** 2)
-        _settle(forms, constraints)
+        _simplify(forms, constraints)
         if not constraints.kinds:
             return None
         forms.budget.weigh(len(constraints.has) + len(constraints.member) + len(constraints.clauses))
@@ -67,7 +67,7 @@ def merge(forms: Forms, parts: Iterable[Formula]) -> Constraints | None:
 
 
 def list_parts(forms: Forms, constraints: Constraints) -> tuple[Formula, ...]:
-    """The formulas that make up settled constraints."""
+    """The formulas that make up simplified constraints."""
     formulas = [
         *(_list_string_parts(forms, constraints)),
         *(_list_number_parts(forms, constraints)),
@@ -171,11 +171,11 @@ def _absorb(forms: Forms, constraints: Constraints, formula: Formula) -> None:
             _absorb_switch(forms, constraints, formula)
         case Ref(place, holding):
             constraints.refs[formula] = None
-            if any(other.place == place and other.holds != holding for other in constraints.refs):
+            if any(ref.place == place and ref.holds != holding for ref in constraints.refs):
                 constraints.kinds = Kind.NONE
         case Opaque():
             constraints.opaque[formula] = None
-            if any(other in constraints.opaque for other in forms.list_contraries(formula)):
+            if any(contrary in constraints.opaque for contrary in forms.list_contraries(formula)):
                 constraints.kinds = Kind.NONE
         case _:
             assert_never(formula)
@@ -183,7 +183,9 @@ def _absorb(forms: Forms, constraints: Constraints, formula: Formula) -> None:
 
 def _absorb_switch(forms: Forms, constraints: Constraints, switch: Switch) -> None:
     """Add a switch; two switches on the same tag are merged case by case."""
-    twin = next((each for each in constraints.clauses if isinstance(each, Switch) and each.tag == switch.tag), None)
+    twin = next(
+        (clause for clause in constraints.clauses if isinstance(clause, Switch) and clause.tag == switch.tag), None
+    )
     if twin is None or twin is switch:
         constraints.clauses[switch] = None
         return
@@ -195,18 +197,18 @@ def _absorb_switch(forms: Forms, constraints: Constraints, switch: Switch) -> No
     _absorb(forms, constraints, forms.switch(switch.tag, cases, forms.all_of(twin.otherwise, switch.otherwise)))
 
 
-# Settling each subject.
+# The simplification of each subject.
 
 
-def _settle(forms: Forms, constraints: Constraints) -> None:
-    for kind, settle in _SETTLE.items():
+def _simplify(forms: Forms, constraints: Constraints) -> None:
+    for kind, simplify in _SIMPLIFY.items():
         if constraints.kinds & kind:
-            settle(forms, constraints)
+            simplify(forms, constraints)
         if not constraints.kinds & kind:
             constraints.drop(kind)
 
 
-def _settle_strings(_forms: Forms, constraints: Constraints) -> None:
+def _simplify_strings(_forms: Forms, constraints: Constraints) -> None:
     low, high = constraints.sizes[Kind.STRING]
 
     def is_refused(text: str) -> bool:
@@ -243,16 +245,16 @@ def number_fits(constraints: Constraints, number: Fraction) -> bool:
     )
 
 
-def _settle_numbers(_forms: Forms, constraints: Constraints) -> None:
+def _simplify_numbers(_forms: Forms, constraints: Constraints) -> None:
     if constraints.kinds & Kind.NUMBER == Kind.INTEGER:
-        _settle_integers(constraints)
+        _simplify_integers(constraints)
     for of, positive in constraints.multiples.items():
         if positive and of.denominator == 1:
             constraints.kinds &= ~Kind.FRACTION
     for of, positive in list(constraints.multiples.items()):
         implied = any(
-            other != of and holding and (other / of).denominator == 1
-            for other, holding in constraints.multiples.items()
+            multiple != of and holding and (multiple / of).denominator == 1
+            for multiple, holding in constraints.multiples.items()
         )
         if implied and positive:
             del constraints.multiples[of]
@@ -273,12 +275,12 @@ def _settle_numbers(_forms: Forms, constraints: Constraints) -> None:
         if all(number.denominator == 1 for number in allowed_numbers):
             constraints.kinds &= ~Kind.FRACTION
     elif constraints.not_numbers:
-        rest = constraints.not_numbers
+        excluded_numbers = constraints.not_numbers
         constraints.not_numbers = frozenset()
-        constraints.not_numbers = frozenset(number for number in rest if number_fits(constraints, number))
+        constraints.not_numbers = frozenset(number for number in excluded_numbers if number_fits(constraints, number))
 
 
-def _settle_integers(constraints: Constraints) -> None:
+def _simplify_integers(constraints: Constraints) -> None:
     """Simplify constraints that only integers satisfy: limits become integers, and multiples of fractions multiples of integers."""
     if constraints.lower is not None:
         low, strict = constraints.lower
@@ -302,11 +304,11 @@ def _settle_integers(constraints: Constraints) -> None:
 
 def join_item(forms: Forms, constraints: Constraints, index: int) -> Formula:
     """The conjunction of the constraints on the item at `index`, if there is one."""
-    rest = [form for start, form in constraints.items.items() if start <= index]
-    return forms.all_of(constraints.item.get(index, forms.top), *rest)
+    tail_forms = [form for start, form in constraints.items.items() if start <= index]
+    return forms.all_of(constraints.item.get(index, forms.top), *tail_forms)
 
 
-def _settle_arrays(forms: Forms, constraints: Constraints) -> None:
+def _simplify_arrays(forms: Forms, constraints: Constraints) -> None:
     low, high = constraints.sizes[Kind.ARRAY]
     for table in (constraints.item, constraints.items):
         for place, form in list(table.items()):
@@ -344,8 +346,8 @@ def _has_contradiction(forms: Forms, constraints: Constraints) -> bool:
         return True
     for (start, form), (least, _) in constraints.counts.items():
         if least and all(index < start for index in constraints.item):
-            rest = [other for begin, other in constraints.items.items() if begin <= start]
-            if rest and forms.all_of(form, *rest) is forms.bottom:
+            tail_forms = [tail for begin, tail in constraints.items.items() if begin <= start]
+            if tail_forms and forms.all_of(form, *tail_forms) is forms.bottom:
                 return True
     return False
 
@@ -364,7 +366,7 @@ def join_member(forms: Forms, constraints: Constraints, name: str) -> Formula:
     return forms.all_of(*parts)
 
 
-def _settle_objects(forms: Forms, constraints: Constraints) -> None:
+def _simplify_objects(forms: Forms, constraints: Constraints) -> None:
     tables: Any = (constraints.member, constraints.members)
     for table in tables:
         for key in [key for key, form in table.items() if form is forms.top]:
@@ -379,11 +381,11 @@ def _settle_objects(forms: Forms, constraints: Constraints) -> None:
         constraints.kinds &= ~Kind.OBJECT
 
 
-_SETTLE: Final[dict[Kinds, Callable[[Forms, Constraints], None]]] = {
-    Kind.STRING: _settle_strings,
-    Kind.NUMBER: _settle_numbers,
-    Kind.ARRAY: _settle_arrays,
-    Kind.OBJECT: _settle_objects,
+_SIMPLIFY: Final[dict[Kinds, Callable[[Forms, Constraints], None]]] = {
+    Kind.STRING: _simplify_strings,
+    Kind.NUMBER: _simplify_numbers,
+    Kind.ARRAY: _simplify_arrays,
+    Kind.OBJECT: _simplify_objects,
 }
 
 
@@ -428,7 +430,9 @@ def _choose_cases(forms: Forms, constraints: Constraints, switch: Switch) -> For
     tag = forms.constraints(join_member(forms, constraints, switch.tag))
     possible = list_constants(tag)
     remaining = (
-        select_allowed(tag, switch.cases) if possible is None else [each for each in possible if each in switch.cases]
+        select_allowed(tag, switch.cases)
+        if possible is None
+        else [constant for constant in possible if constant in switch.cases]
     )
     cases = {constant: switch.cases[constant] for constant in remaining}
     is_present = constraints.kinds == Kind.OBJECT and switch.tag in constraints.has
@@ -499,7 +503,7 @@ def _find_status(forms: Forms, constraints: Constraints, formula: Formula, cache
         case Ref():
             if formula in constraints.refs:
                 return True
-            return False if any(other in constraints.refs for other in forms.list_contraries(formula)) else None
+            return False if any(contrary in constraints.refs for contrary in forms.list_contraries(formula)) else None
         case Opaque():
             return True if formula in constraints.opaque else None
         case _:
@@ -529,7 +533,9 @@ def _find_subject_status(forms: Forms, constraints: Constraints, formula: Formul
         case Multiple(of, positive):
             if of in constraints.multiples:
                 return constraints.multiples[of] == positive
-            implied = any(holding and (other / of).denominator == 1 for other, holding in constraints.multiples.items())
+            implied = any(
+                holding and (multiple / of).denominator == 1 for multiple, holding in constraints.multiples.items()
+            )
             return positive if implied else None
         case Unique(positive):
             return None if constraints.unique is None else constraints.unique == positive
@@ -566,19 +572,19 @@ def _agree(states: Iterable[bool | None]) -> bool | None:
 
 
 def _find_range_status(current: tuple[int, int | None], target: tuple[int, int | None]) -> bool | None:
-    both = narrow(current, target)
-    return True if both == current else False if is_void(both) else None
+    intersection = narrow(current, target)
+    return True if intersection == current else False if is_void(intersection) else None
 
 
 def _find_bound_status(constraints: Constraints, limit: Fraction, upper: bool, strict: bool) -> bool | None:
-    ours, theirs = (constraints.upper, constraints.lower) if upper else (constraints.lower, constraints.upper)
-    if ours is not None and (
-        (ours[0] < limit if upper else ours[0] > limit) or (ours[0] == limit and (ours[1] or not strict))
+    bound, opposite_bound = (constraints.upper, constraints.lower) if upper else (constraints.lower, constraints.upper)
+    if bound is not None and (
+        (bound[0] < limit if upper else bound[0] > limit) or (bound[0] == limit and (bound[1] or not strict))
     ):
         return True
-    if theirs is not None:
-        beyond = theirs[0] > limit if upper else theirs[0] < limit
-        if beyond or (theirs[0] == limit and (theirs[1] or strict)):
+    if opposite_bound is not None:
+        beyond = opposite_bound[0] > limit if upper else opposite_bound[0] < limit
+        if beyond or (opposite_bound[0] == limit and (opposite_bound[1] or strict)):
             return False
     return None
 
@@ -596,14 +602,14 @@ def _find_items_status(forms: Forms, constraints: Constraints, formula: Item | I
             if high is not None and high <= start:
                 return True
             places = _list_places(forms, constraints, start, form)
-            if any(both is forms.bottom and index < low for index, _, both in places):
+            if any(joint is forms.bottom and index < low for index, _, joint in places):
                 return False
-            return True if all(both is there for _, there, both in places) else None
+            return True if all(joint is current for _, current, joint in places) else None
         case Count(start, form, least, most):
             known_count = constraints.counts.get((start, form))
             if known_count is not None:
                 return _find_range_status(known_count, (least, most))
-            if least and all(both is forms.bottom for _, _, both in _list_places(forms, constraints, start, form)):
+            if least and all(joint is forms.bottom for _, _, joint in _list_places(forms, constraints, start, form)):
                 return False
             return None
 
@@ -618,4 +624,4 @@ def _list_places(
     changes = (start, *constraints.items, *constraints.item, *(index + 1 for index in constraints.item))
     indices = dict.fromkeys(index for index in changes if index >= start)
     places = [(index, join_item(forms, constraints, index)) for index in indices]
-    return [(index, there, forms.all_of(there, form)) for index, there in places]
+    return [(index, current, forms.all_of(current, form)) for index, current in places]

@@ -44,7 +44,7 @@ def rank(constant: Constant) -> tuple[Kinds, str, Fraction]:
 def list_constants(constraints: Constraints) -> Constants | None:
     """The constants that the constraints allow; `None` if other values are possible.
 
-    The constraints must be settled and without clauses.
+    The constraints must be simplified and without clauses.
     """
     finite = Kind.NULL | Kind.BOOLEAN
     singletons = {(kind, "") for kind in (Kind.NULL, Kind.FALSE, Kind.TRUE) if constraints.kinds & kind}

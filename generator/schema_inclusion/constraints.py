@@ -45,7 +45,7 @@ class Constraints:
     def copy(self) -> Constraints:
         """A copy to which constraints can be added."""
         values: Any = attrgetter(*self.__slots__)(self)
-        copies: list[Any] = [each.copy() if each.__class__ is dict else each for each in values]
+        copies: list[Any] = [slot.copy() if slot.__class__ is dict else slot for slot in values]
         return Constraints(*copies)
 
     def drop(self, kind: Kinds) -> None:
@@ -65,12 +65,12 @@ _SUBJECTS: Final[dict[Kinds, dict[str, object]]] = {
 _ANY_SIZE: Final[dict[Kinds, tuple[int, int | None]]] = dict.fromkeys(_SUBJECTS, (0, None))
 
 
-def narrow(one: tuple[int, int | None], other: tuple[int, int | None]) -> tuple[int, int | None]:
+def narrow(left: tuple[int, int | None], right: tuple[int, int | None]) -> tuple[int, int | None]:
     """The intersection of two ranges."""
-    low = max(one[0], other[0])
-    if one[1] is None or other[1] is None:
-        return low, one[1] if other[1] is None else other[1]
-    return low, min(one[1], other[1])
+    low = max(left[0], right[0])
+    if left[1] is None or right[1] is None:
+        return low, left[1] if right[1] is None else right[1]
+    return low, min(left[1], right[1])
 
 
 def is_void(limits: tuple[int, int | None]) -> bool:

@@ -44,11 +44,11 @@ def require_at(
     inner: Formula,
     read: Callable[[_Schema], Formula],
     *,
-    every: bool,
+    universal: bool,
 ) -> Formula:
     """The formula of a value that satisfies `inner` at the path of the steps.
 
-    `every`: where a step is a `Part`, all items or members satisfy it, not only one.
+    `universal`: where a step is a `Part`, all items or members satisfy it, not only one.
     """
     for step in reversed(steps):
         match step:
@@ -59,12 +59,12 @@ def require_at(
                     forms.types(Kind.ARRAY), forms.size(Kind.ARRAY, step + 1, None), forms.item(step, inner)
                 )
             case Part.ITEM:
-                some = forms.items(0, inner) if every else forms.amount(0, inner, 1, None)
-                inner = forms.all_of(forms.types(Kind.ARRAY), forms.size(Kind.ARRAY, 1, None), some)
+                quantified = forms.items(0, inner) if universal else forms.amount(0, inner, 1, None)
+                inner = forms.all_of(forms.types(Kind.ARRAY), forms.size(Kind.ARRAY, 1, None), quantified)
             case Part.MEMBER:
                 names = forms.types(Kind.STRING)
-                some = forms.members(names, inner) if every else forms.some_member(names, inner)
-                inner = forms.all_of(forms.types(Kind.OBJECT), forms.size(Kind.OBJECT, 1, None), some)
+                quantified = forms.members(names, inner) if universal else forms.some_member(names, inner)
+                inner = forms.all_of(forms.types(Kind.OBJECT), forms.size(Kind.OBJECT, 1, None), quantified)
             case _:
                 inner = forms.all_of(read(step), inner)
     return inner
@@ -79,7 +79,7 @@ def is_at(
     """Whether the value contains a refused value at the path of the steps; `None` if that cannot be decided."""
     if not steps:
         return is_refused(value)
-    step, *rest = steps
+    step, *remaining_steps = steps
     match step, value:
         case str(), dict():
             inner = [value[step]] if step in value else []
@@ -96,5 +96,5 @@ def is_at(
             if not is_accepted:
                 return is_accepted
             inner = [value]
-    states = {is_at(each, rest, accepts, is_refused) for each in inner}
+    states = {is_at(part, remaining_steps, accepts, is_refused) for part in inner}
     return True if True in states else None if None in states else False

@@ -162,7 +162,7 @@ def find_dialect(root: Json, unnamed: Dialect | None = None) -> Dialect:
 
 def _find_dialect(address: str) -> Dialect | None:
     plain = address.rstrip("#").replace("https:", "http:")
-    return next((each for each in Dialect if each.value.replace("https:", "http:") == plain), None)
+    return next((dialect for dialect in Dialect if dialect.value.replace("https:", "http:") == plain), None)
 
 
 def in_another_dialect(schema: dict[str, Json], dialect: Dialect) -> bool:
@@ -246,8 +246,8 @@ class SchemaDocument:
         The published meta-schemas have dynamic references, too.
         """
         return any(
-            "$dynamicRef" in each or "$recursiveRef" in each or "json-schema.org/" in str(each.get("$ref", ""))
-            for each in self.schemas
+            "$dynamicRef" in schema or "$recursiveRef" in schema or "json-schema.org/" in str(schema.get("$ref", ""))
+            for schema in self.schemas
         )
 
 
@@ -263,10 +263,10 @@ def open_document(
     resource = _make_resource(root, effective_dialect)
     registry = _make_registry(resource, schema_objects)
     anchors = Anchors(
-        Counter(str(each["$dynamicAnchor"]) for each in schema_objects if "$dynamicAnchor" in each),
-        sum(each.get("$recursiveAnchor") is True for each in schema_objects),
+        Counter(str(schema["$dynamicAnchor"]) for schema in schema_objects if "$dynamicAnchor" in schema),
+        sum(schema.get("$recursiveAnchor") is True for schema in schema_objects),
         frozenset((id(root), *map(id, schema_objects))),
-        all(_leads_to(effective_dialect.value, each) for each in schema_objects if not _LEADING.isdisjoint(each)),
+        all(_leads_to(effective_dialect.value, schema) for schema in schema_objects if not _LEADING.isdisjoint(schema)),
     )
     scope = Scope(registry.resolver(resource.id() or ""), id(root), effective_dialect, anchors)
     return SchemaDocument(root, effective_dialect, scope, registry, schema_objects)
@@ -275,14 +275,14 @@ def open_document(
 def _make_registry(resource: referencing.Resource[Any], schemas: tuple[dict[str, Json], ...]) -> Registry:
     """A registry of the published meta-schemas and a schema, with indexed anchors and identifiers: no lookup searches the schema."""
     plain: Registry = SPECIFICATIONS.with_resource(resource.id() or "", resource)
-    if not any(not NAMING.isdisjoint(each) for each in schemas):
+    if not any(not NAMING.isdisjoint(schema) for schema in schemas):
         return plain
     try:
         full_registry: Registry = plain.crawl()
     except (referencing.exceptions.Unresolvable, AttributeError, KeyError, ValueError, TypeError):
         return plain  # an odd identifier or keyword: the lookup that comes to it says so
     # An identifier inside names nothing that is known by it already: the whole, or a meta-schema.
-    return full_registry if all(full_registry[each].contents is plain[each].contents for each in plain) else plain
+    return full_registry if all(full_registry[uri].contents is plain[uri].contents for uri in plain) else plain
 
 
 def _make_resource(root: Json, dialect: Dialect) -> referencing.Resource[Any]:
@@ -316,10 +316,10 @@ def resolve(scope: Scope, reference: str) -> Target | None:
 
 def list_references(schema: Json) -> Iterator[str]:
     """Yield the references of a schema and its subschemas, percent-decoded. One into a definition is yielded as one to the definition."""
-    for each in walk_schemas(schema):
-        if not _REFERENCES.isdisjoint(each):
-            for keyword in _REFERENCES & each.keys():
-                yield "/".join(unquote(str(each[keyword])).split("/", 3)[:3])
+    for subschema in walk_schemas(schema):
+        if not _REFERENCES.isdisjoint(subschema):
+            for keyword in _REFERENCES & subschema.keys():
+                yield "/".join(unquote(str(subschema[keyword])).split("/", 3)[:3])
 
 
 def find_unplaced(document: SchemaDocument) -> Iterator[Json]:
@@ -333,12 +333,12 @@ def find_unplaced(document: SchemaDocument) -> Iterator[Json]:
     pending: list[tuple[Json, Scope]] = [(document.root, document.scope)]
     visited: set[int] = set()
     while pending:
-        schema, around = pending.pop()
+        schema, outer_scope = pending.pop()
         if not isinstance(schema, dict) or id(schema) in visited:
             continue
         visited.add(id(schema))
-        scope = enter(around, schema)
-        pending.extend((each, scope) for each in _list_subschemas(schema, definitions=True))
+        scope = enter(outer_scope, schema)
+        pending.extend((subschema, scope) for subschema in _list_subschemas(schema, definitions=True))
         for reference in (schema[keyword] for keyword in _REFERENCES if keyword in schema):
             target = resolve(scope, reference) if isinstance(reference, str) else None
             if target is None or id(target.schema) in placed_schemas or target.scope.resource in _list_published():

@@ -48,26 +48,26 @@ def _count(classes: Iterable[int]) -> Hashable:
 
 
 _UNEVALUATED: Final = frozenset(("unevaluatedItems", "unevaluatedProperties"))
-_BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
+_ADJACENT: Final[Mapping[str, tuple[str, ...]]] = {
     "additionalProperties": ("properties", "patternProperties"),
     "additionalItems": ("items",),
     "items": ("prefixItems",),
     "contains": ("minContains", "maxContains"),
 }
-"""Keywords with a subschema that say something else beside others."""
+"""Keywords with a subschema that depend on adjacent keywords."""
 MOST_PARTS: Final = 100
 """The maximum number of schemas that are joined to one conjunction."""
 
 
-def _write_label(keyword: str, around: Mapping[str, Json]) -> str:
-    """The keyword with what others beside it mean for it: the names that they have, their number, or their value."""
-    beside = [around.get(each) for each in _BESIDE.get(keyword, ())]
+def _write_label(keyword: str, schema: Mapping[str, Json]) -> str:
+    """The keyword with what adjacent keywords contribute: their names, their number, or their value."""
+    adjacent_values = [schema.get(adjacent_keyword) for adjacent_keyword in _ADJACENT.get(keyword, ())]
     return " ".join(
         (
             keyword,
             *(
-                repr(len(each) if isinstance(each, list) else sorted(each) if isinstance(each, dict) else each)
-                for each in beside
+                repr(len(value) if isinstance(value, list) else sorted(value) if isinstance(value, dict) else value)
+                for value in adjacent_values
             ),
         )
     )
@@ -91,33 +91,37 @@ class Equivalents(Struct, frozen=True):
     shared: Collection[str]
 
 
-def find_written_alike(one: SchemaDocument, other: SchemaDocument) -> Equivalents:
+def find_written_alike(old: SchemaDocument, new: SchemaDocument) -> Equivalents:
     """The definitions that are written alike in two documents, with all that they refer to, which is nothing but definitions."""
-    if not _are_comparable(one, other):
+    if not _are_comparable(old, new):
         return Equivalents({}, ())
-    pairs = dict(_pair_definitions(one, other))
+    pairs = dict(_pair_definitions(old, new))
     places = _select_alike(pairs)
-    return Equivalents({_make_key(other, pairs[each][1]): Target(pairs[each][0], one.scope) for each in places}, places)
+    return Equivalents(
+        {_make_key(new, pairs[place][1]): Target(pairs[place][0], old.scope) for place in places}, places
+    )
 
 
-def find_equivalents(one: SchemaDocument, other: SchemaDocument) -> Equivalents:
+def find_equivalents(old: SchemaDocument, new: SchemaDocument) -> Equivalents:
     """The equal schemas of two documents, however they are written. Slower by far."""
-    if not _are_comparable(one, other):
+    if not _are_comparable(old, new):
         return Equivalents({}, ())
     classes = _Classes()
     try:
-        classes.classify(one, other)
+        classes.classify(old, new)
     except RecursionError:
         return Equivalents({}, ())
-    pairs = _pair_definitions(one, other)
-    shared = [place for place, (old, new) in pairs if classes.are_equal((one, old), (other, new))]
+    pairs = _pair_definitions(old, new)
+    shared = [
+        place for place, (old_schema, new_schema) in pairs if classes.are_equal((old, old_schema), (new, new_schema))
+    ]
     return Equivalents(classes.find_twins(), frozenset(shared))
 
 
-def _are_comparable(one: SchemaDocument, other: SchemaDocument) -> bool:
+def _are_comparable(left: SchemaDocument, right: SchemaDocument) -> bool:
     """Whether two documents have one dialect, and no identifiers or anchors inside them."""
-    inner = (each for document in (one, other) for each in document.schemas if each is not document.root)
-    return one.dialect is other.dialect and all(NAMING.isdisjoint(each) for each in inner)
+    inner = (schema for document in (left, right) for schema in document.schemas if schema is not document.root)
+    return left.dialect is right.dialect and all(NAMING.isdisjoint(schema) for schema in inner)
 
 
 def _make_key(document: SchemaDocument, schema: Json) -> _Key:
@@ -127,15 +131,15 @@ def _make_key(document: SchemaDocument, schema: Json) -> _Key:
 # Definitions that are written alike.
 
 
-def _pair_definitions(one: SchemaDocument, other: SchemaDocument) -> Iterator[tuple[str, tuple[Json, Json]]]:
+def _pair_definitions(old: SchemaDocument, new: SchemaDocument) -> Iterator[tuple[str, tuple[Json, Json]]]:
     """Yield the definitions with the same name in two documents, with the reference to them."""
-    if isinstance(one.root, dict) and isinstance(other.root, dict):
+    if isinstance(old.root, dict) and isinstance(new.root, dict):
         for keyword in DEFINITIONS:
-            ours, theirs = one.root.get(keyword), other.root.get(keyword)
-            if isinstance(ours, dict) and isinstance(theirs, dict):
-                for name in (name for name in ours if name in theirs):
+            old_table, new_table = old.root.get(keyword), new.root.get(keyword)
+            if isinstance(old_table, dict) and isinstance(new_table, dict):
+                for name in (name for name in old_table if name in new_table):
                     place = name.replace("~", "~0").replace("/", "~1")
-                    yield f"#/{keyword}/{place}", (ours[name], theirs[name])
+                    yield f"#/{keyword}/{place}", (old_table[name], new_table[name])
 
 
 def _select_alike(pairs: Mapping[str, tuple[Json, Json]]) -> Collection[str]:
@@ -151,10 +155,10 @@ def _select_alike(pairs: Mapping[str, tuple[Json, Json]]) -> Collection[str]:
     return definitions.keys()
 
 
-def is_written_alike(one: Json, other: Json) -> bool:
+def is_written_alike(left: Json, right: Json) -> bool:
     """Whether two JSON values are equal and have their members in the same order; fast, but it misses some equal values."""
     try:
-        return one == other and repr(one) == repr(other)
+        return left == right and repr(left) == repr(right)
     except RecursionError:
         return False
 
@@ -195,8 +199,8 @@ class _Classes:
         for document in documents:
             root = document.root
             tables = [root.get(keyword) for keyword in DEFINITIONS] if isinstance(root, dict) else []
-            for each in (root, *(each for table in tables if isinstance(table, dict) for each in table.values())):
-                self._find(document, each)
+            for schema in (root, *(schema for table in tables if isinstance(table, dict) for schema in table.values())):
+                self._find(document, schema)
         for document, schema in self._pending:  # which grows
             self._nodes[_make_key(document, schema)] = self._read(document, schema)
         self._number_acyclic()
@@ -204,14 +208,14 @@ class _Classes:
 
     def are_equal(self, *sides: tuple[SchemaDocument, Json]) -> bool:
         """Whether schemas are of one class."""
-        keys = (self._find(*each) for each in sides)
+        keys = (self._find(document, schema) for document, schema in sides)
         numbers = {None if key is None else self.numbers.get(key) for key in keys}
         return None not in numbers and len(numbers) == 1
 
     def find_twins(self) -> dict[_Key, Target]:
         """The first schema of its class that is not made of others of its class, for each other one that was read."""
         firsts: dict[int, _Node] = {}
-        nodes = sorted(self._nodes.items(), key=lambda each: each[1].depth)
+        nodes = sorted(self._nodes.items(), key=lambda entry: entry[1].depth)
         numbered = ((key, node, self.numbers[key]) for key, node in nodes if key in self.numbers)
         twins = ((key, node, firsts.setdefault(number, node)) for key, node, number in numbered)
         return {key: Target(first.schema, first.document.scope) for key, node, first in twins if first is not node}
@@ -220,10 +224,12 @@ class _Classes:
         users: dict[_Key | bool, list[_Key]] = {}
         unnumbered: dict[_Key, int] = {}
         for key, node in self._nodes.items():
-            inner = {each for _, _, schemas in node.inner for each in schemas if each not in self.numbers}
+            inner = {
+                inner_key for _, _, schemas in node.inner for inner_key in schemas if inner_key not in self.numbers
+            }
             unnumbered[key] = len(inner)
-            for each in inner:
-                users.setdefault(each, []).append(key)
+            for inner_key in inner:
+                users.setdefault(inner_key, []).append(key)
         ready = [key for key, count in unnumbered.items() if not count]
         for key in ready:  # which grows
             self.numbers[key] = self._number(self._nodes[key])
@@ -247,7 +253,7 @@ class _Classes:
             del self.numbers[key]
 
     def _number(self, node: _Node) -> int:
-        inner = ((label, combine(self.numbers[each] for each in schemas)) for label, combine, schemas in node.inner)
+        inner = ((label, combine(self.numbers[key] for key in schemas)) for label, combine, schemas in node.inner)
         return self._by_content.setdefault((node.plain, frozenset(inner)), 3 + len(self._by_content))
 
     # Reading.
@@ -315,8 +321,8 @@ class _Classes:
     def _find_branch_type(self, document: SchemaDocument, schema: dict[str, Json]) -> Json:
         """The type that all branches of a union in a schema name."""
         for union in (schema[keyword] for keyword in ("anyOf", "oneOf") if keyword in schema):
-            types = [self._find_type(document, each) for each in union] if isinstance(union, list) else []
-            if types and all(each == types[0] for each in types):
+            types = [self._find_type(document, branch) for branch in union] if isinstance(union, list) else []
+            if types and all(branch_type == types[0] for branch_type in types):
                 return types[0]
         return None
 
@@ -327,10 +333,10 @@ class _Classes:
         for part, keyword, value in self._list_conjuncts(document, schema):
             subschemas = self._list_inner(document, part, keyword, value)
             for label, combine, schemas in subschemas:
-                keys = [self._find(document, each) for each in schemas]
-                known = tuple(each for each in keys if each is not None)
-                if len(known) == len(keys):
-                    inner.append((label, combine, known))
+                keys = [self._find(document, subschema) for subschema in schemas]
+                known_keys = tuple(key for key in keys if key is not None)
+                if len(known_keys) == len(keys):
+                    inner.append((label, combine, known_keys))
                 elif keyword == "dependencies" and isinstance(schemas[0], list):
                     plain.add((label, repr(schemas)))
                 else:  # what it means is unknown
@@ -340,7 +346,7 @@ class _Classes:
             if keyword in _REFERENCES:
                 plain.add((keyword, _make_key(document, schema)))
             elif keyword == "required" and isinstance(value, list):
-                plain |= {(keyword, repr(each)) for each in value}
+                plain |= {(keyword, repr(name)) for name in value}
             elif keyword in _SETS:
                 plain.add((keyword, frozenset(map(repr, value if isinstance(value, list) else [value]))))
             else:
@@ -361,18 +367,18 @@ class _Classes:
                 targets = (
                     [self._look_up(document, value)] if keyword == "$ref" else value if keyword == "allOf" else None
                 )
-                schemas = [self._unwrap(document, each) for each in targets] if isinstance(targets, list) else []
-                objects = [each for each in schemas if isinstance(each, dict)]
+                schemas = [self._unwrap(document, target) for target in targets] if isinstance(targets, list) else []
+                objects = [conjunct for conjunct in schemas if isinstance(conjunct, dict)]
                 is_joint = (
                     len(schemas) == len(objects) > 0
                     and len(visited) <= MOST_PARTS
                     and document.dialect is not Dialect.DRAFT_04
-                    and all(_UNEVALUATED.isdisjoint(each) for each in (part, schema, *objects))
+                    and all(_UNEVALUATED.isdisjoint(conjunct) for conjunct in (part, schema, *objects))
                 )
-                if not is_joint or any(each is schema for each in objects):
+                if not is_joint or any(conjunct is schema for conjunct in objects):
                     conjuncts.append((part, keyword, value))
                     continue
-                fresh = [each for each in objects if id(each) not in visited]
+                fresh = [conjunct for conjunct in objects if id(conjunct) not in visited]
                 visited.update(map(id, fresh))
                 pending += fresh
                 self._joined += len(fresh)
@@ -392,7 +398,7 @@ class _Classes:
             case _, list() if keyword in SCHEMA_LISTS or keyword in SCHEMAS:
                 return [(f"{keyword}/", tuple, value)]
             case _, dict() if keyword in SCHEMA_TABLES:
-                return [(f"{keyword}/{name}", tuple, [each]) for name, each in value.items()]
+                return [(f"{keyword}/{name}", tuple, [subschema]) for name, subschema in value.items()]
             case _:
                 return [(_write_label(keyword, around), tuple, [value])] if keyword in SCHEMAS else []
 
@@ -400,8 +406,8 @@ class _Classes:
         """The branches, with those of branches that are nothing but such a list themselves in their place."""
         pending, flat = list(branches), list[Json]()
         visited = {id(branches)}
-        for each in pending:  # which grows
-            schema = self._unwrap(document, each)
+        for branch in pending:  # which grows
+            schema = self._unwrap(document, branch)
             match self._list_assertions(document, schema) if isinstance(schema, dict) else []:
                 case [(name, list(nested))] if name == keyword and keyword != "oneOf" and nested is not branches:
                     pending += () if id(nested) in visited else nested

@@ -140,13 +140,13 @@ def _evaluate(forms: Forms, formula: Formula, value: Json, cache: _Known) -> boo
             return not isinstance(value, dict) or name not in value or _look_up(forms, form, value[name], cache)
         case Members(names, form):
             return not isinstance(value, dict) or _conjoin(
-                _disjoin((_negate(_look_up(forms, names, name, cache)), _look_up(forms, form, each, cache)))
-                for name, each in value.items()
+                _disjoin((_negate(_look_up(forms, names, name, cache)), _look_up(forms, form, member, cache)))
+                for name, member in value.items()
             )
         case SomeMember(names, form):
             return not isinstance(value, dict) or _disjoin(
-                _conjoin((_look_up(forms, names, name, cache), _look_up(forms, form, each, cache)))
-                for name, each in value.items()
+                _conjoin((_look_up(forms, names, name, cache), _look_up(forms, form, member, cache)))
+                for name, member in value.items()
             )
         case Strings(values, within):
             return not isinstance(value, str) or (value in values) == within
@@ -163,9 +163,9 @@ def _evaluate(forms: Forms, formula: Formula, value: Json, cache: _Known) -> boo
         case Item(index, form):
             return not isinstance(value, list) or index >= len(value) or _look_up(forms, form, value[index], cache)
         case Items(start, form):
-            return not isinstance(value, list) or _conjoin(_look_up(forms, form, each, cache) for each in value[start:])
+            return not isinstance(value, list) or _conjoin(_look_up(forms, form, item, cache) for item in value[start:])
         case Count(start, form, low, high):
-            states = [_look_up(forms, form, each, cache) for each in value[start:]] if isinstance(value, list) else []
+            states = [_look_up(forms, form, item, cache) for item in value[start:]] if isinstance(value, list) else []
             least, most = states.count(True), len(states) - states.count(False)
             verdicts = {_is_inside(amount, low, high) for amount in range(least, most + 1)}
             return True if not isinstance(value, list) else verdicts.pop() if len(verdicts) == 1 else None

@@ -216,7 +216,7 @@ class Forms:
         raise NotImplementedError
 
     def list_parts(self, constraints: Constraints) -> tuple[Formula, ...]:
-        """The formulas that make up settled constraints."""
+        """The formulas that make up simplified constraints."""
         raise NotImplementedError
 
     def disjoin(self, parts: tuple[Formula, ...]) -> Formula:
@@ -296,12 +296,11 @@ class Forms:
 
     def constraints(self, formula: Formula) -> Constraints:
         """The constraints of a formula, cached."""
-        facts = self._facts.get(formula)
-        if facts is None:
-            settled = self.merge((formula,))
-            facts = Constraints(kinds=Kind.NONE) if settled is None else settled
-            self._facts[formula] = facts
-        return facts
+        constraints = self._facts.get(formula)
+        if constraints is None:
+            constraints = self.merge((formula,)) or Constraints(kinds=Kind.NONE)
+            self._facts[formula] = constraints
+        return constraints
 
     def find_facts(self, formula: Formula) -> Constraints | None:
         """The constraints of a formula if they are cached."""
@@ -311,9 +310,9 @@ class Forms:
         """The formula's negation if it has been made."""
         return self._negations.get(formula)
 
-    def are_contrary(self, one: Formula, other: Formula) -> bool:
+    def are_contrary(self, left: Formula, right: Formula) -> bool:
         """Whether one formula is recorded as the negation of the other."""
-        return self._negations.get(one) is other or self._negations.get(other) is one
+        return self._negations.get(left) is right or self._negations.get(right) is left
 
     def list_contraries(self, formula: Formula) -> list[Formula]:
         """The formulas that are recorded as the negation of this one, or that have this one as their negation."""
@@ -432,12 +431,12 @@ class Forms:
             return self.opaque("a constant is too large to compare")
         match value:
             case list():
-                places = [self.item(i, self._constant(each, room, depth + 1)) for i, each in enumerate(value)]
+                places = [self.item(i, self._constant(item, room, depth + 1)) for i, item in enumerate(value)]
                 return self._restrict(Kind.ARRAY, self.size(Kind.ARRAY, len(value), len(value)), *places)
             case dict():
                 parts: list[Formula] = [self.size(Kind.OBJECT, len(value), len(value))]
-                for name, each in value.items():
-                    parts += [self.has(name), self.member(name, self._constant(each, room, depth + 1))]
+                for name, member in value.items():
+                    parts += [self.has(name), self.member(name, self._constant(member, room, depth + 1))]
                 return self._restrict(Kind.OBJECT, *parts)
             case float() if to_exact(value) is None:
                 return self.opaque("a constant is not a number that JSON knows")
@@ -453,7 +452,7 @@ class Forms:
         kinds = Kind.NONE
         texts: set[str] = set()
         numbers: set[Fraction] = set()
-        others: list[Formula] = []
+        containers: list[Formula] = []
         for value in values:
             number = number_of(value)
             if isinstance(value, str):
@@ -465,5 +464,5 @@ class Forms:
             elif value is None or isinstance(value, bool):
                 kinds |= Kind.NULL if value is None else Kind.TRUE if value else Kind.FALSE
             else:
-                others.append(self.constant(value))
-        return self.any_of(self.scalars(kinds, texts or None, numbers or None), *others)
+                containers.append(self.constant(value))
+        return self.any_of(self.scalars(kinds, texts or None, numbers or None), *containers)

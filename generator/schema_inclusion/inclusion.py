@@ -117,20 +117,20 @@ class Prover:
         return entry[0]
 
     def _remember(self, formula: Formula, outcome: Result, question: _Question, lent_before: int) -> None:
-        settled = question.leans_on >= question.position
+        is_final = question.leans_on >= question.position
         if isinstance(outcome, Satisfied):
             self._answers[formula] = outcome
-        later = list(self._provisional)[lent_before:]
+        later_formulas = list(self._provisional)[lent_before:]
         if not isinstance(outcome, Empty):
             # What leaned on "nothing" here leaned on a mistake; it may have leaned on outer questions as well.
-            for each in later:
-                del self._provisional[each]
-        elif settled:
-            for each in later:
-                self._answers[each] = self._provisional.pop(each)[0]
+            for later_formula in later_formulas:
+                del self._provisional[later_formula]
+        elif is_final:
+            for later_formula in later_formulas:
+                self._answers[later_formula] = self._provisional.pop(later_formula)[0]
         if isinstance(outcome, Satisfied):
             return
-        if settled:
+        if is_final:
             self._answers[formula] = outcome
         else:
             if isinstance(outcome, Empty):
@@ -187,11 +187,14 @@ class Prover:
         hit = self._reuse(formula, base)
         if hit is not None:
             return hit
-        clause = min(constraints.clauses, key=lambda each: 0 if isinstance(each, Switch) else len(each.parts))
-        rest = self._drop(formula, clause)
+        clause = min(
+            constraints.clauses,
+            key=lambda disjunction: 0 if isinstance(disjunction, Switch) else len(disjunction.parts),
+        )
+        remainder = self._drop(formula, clause)
         doubt: Empty | Unknown = EMPTY
         for branch in self._list_branches(clause):
-            outcome = self.decide(self.forms.all_of(rest, *branch))
+            outcome = self.decide(self.forms.all_of(remainder, *branch))
             if isinstance(outcome, Satisfied):
                 return outcome
             doubt = combine_doubts(doubt, outcome)

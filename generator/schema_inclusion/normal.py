@@ -116,7 +116,7 @@ class Normaliser:
 
     def read_format(self, name: str) -> Formula:
         """The formula of an asserted format: its possible texts, with a doubt about those that are not certain, and the wider formats."""
-        wider = [self.read_format(each) for each in WIDER.get(name, ())]
+        wider = [self.read_format(wider_name) for wider_name in WIDER.get(name, ())]
         bounds = FORMATS[name]
         if name not in self._doubts:
             self._doubts[name] = self.forms.opaque(f"whether a text is of the format {name!r} is not known here")
@@ -223,9 +223,10 @@ def walk_references(reader: Normaliser, schema: dict[str, Json], scope: Scope) -
         visited.add(id(target.schema))
         pending.append((target, True))
         targets = (
-            reader.look_up(each.get("$ref"), target.scope) for each in walk_schemas(target.schema, definitions=False)
+            reader.look_up(subschema.get("$ref"), target.scope)
+            for subschema in walk_schemas(target.schema, definitions=False)
         )
-        pending.extend((each, False) for each in targets if each is not None)
+        pending.extend((inner, False) for inner in targets if inner is not None)
 
 
 @dataclass(slots=True)
@@ -248,7 +249,7 @@ class _Keyword:
         return self.reader.read_inside(schema, self.scope)
 
     def read_all(self) -> list[Formula]:
-        return [self.read(each) for each in _require_list(self.value)]
+        return [self.read(subschema) for subschema in _require_list(self.value)]
 
 
 _Read: TypeAlias = Callable[[_Keyword], Formula]
@@ -341,7 +342,7 @@ def _format(at: _Keyword) -> Formula:
 
 def _prefix_items(at: _Keyword) -> Formula:
     return at.forms.all_of(
-        *(at.forms.item(index, at.read_inside(each)) for index, each in enumerate(_require_list(at.value)))
+        *(at.forms.item(index, at.read_inside(subschema)) for index, subschema in enumerate(_require_list(at.value)))
     )
 
 
@@ -368,12 +369,12 @@ def _contains(at: _Keyword) -> Formula:
 
 def _read_additional_properties(at: _Keyword) -> Formula:
     forms = at.forms
-    others = forms.all_of(
+    additional_names = forms.all_of(
         forms.types(Kind.STRING),
         forms.strings(_require_table(at.schema.get("properties", {})), within=False),
         *(forms.matches(pattern, holds=False) for pattern in _require_table(at.schema.get("patternProperties", {}))),
     )
-    return forms.members(others, at.read_inside(at.value))
+    return forms.members(additional_names, at.read_inside(at.value))
 
 
 def _read_dependencies(at: _Keyword) -> Formula:
@@ -384,7 +385,7 @@ def _read_dependencies(at: _Keyword) -> Formula:
         return forms.all_of(*map(forms.has, _require_names(value))) if isinstance(value, list) else at.read(value)
 
     return forms.all_of(
-        *(forms.any_of(forms.lacks(name), demand(each)) for name, each in _require_table(at.value).items())
+        *(forms.any_of(forms.lacks(name), demand(dependency)) for name, dependency in _require_table(at.value).items())
     )
 
 
@@ -415,12 +416,12 @@ _OLDEST: Final[dict[str, _Read]] = {
     "uniqueItems": lambda at: at.forms.unique() if at.value is True else at.forms.top,
     "required": lambda at: at.forms.all_of(*map(at.forms.has, _require_names(at.value))),
     "properties": lambda at: at.forms.all_of(
-        *(at.forms.member(name, at.read_inside(each)) for name, each in _require_table(at.value).items())
+        *(at.forms.member(name, at.read_inside(subschema)) for name, subschema in _require_table(at.value).items())
     ),
     "patternProperties": lambda at: at.forms.all_of(
         *(
-            at.forms.members(at.forms.matches(pattern), at.read_inside(each))
-            for pattern, each in _require_table(at.value).items()
+            at.forms.members(at.forms.matches(pattern), at.read_inside(subschema))
+            for pattern, subschema in _require_table(at.value).items()
         )
     ),
     "additionalProperties": _read_additional_properties,

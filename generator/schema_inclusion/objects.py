@@ -71,13 +71,13 @@ def _find_with_needs(prover: Decider, formula: Formula, constraints: Constraints
     """Try each possible name for the first requirement of some member."""
     forms = prover.forms
     need = next(iter(constraints.some))
-    rest = forms.all_of(*(part for part in split_conjunction(formula) if part is not need))
+    remainder = forms.all_of(*(part for part in split_conjunction(formula) if part is not need))
     doubt: Empty | Unknown = EMPTY
     for place in _list_places(prover, constraints, need.names, need.form):
         outcome: Result = (
             place
             if isinstance(place, Unknown)
-            else prover.decide(forms.all_of(rest, forms.has(place.name), forms.member(place.name, need.form)))
+            else prover.decide(forms.all_of(remainder, forms.has(place.name), forms.member(place.name, need.form)))
         )
         if isinstance(outcome, Satisfied):
             return outcome
@@ -144,9 +144,9 @@ def _list_fresh(
     if isinstance(name_result, Empty):
         return
     if regions:
-        (region, demand), *others = regions
-        yield from _list_fresh(prover, forms.all_of(names, forms.negate(region)), form, others)
-        yield from _list_fresh(prover, forms.all_of(names, region), forms.all_of(form, demand), others)
+        (region, demand), *other_regions = regions
+        yield from _list_fresh(prover, forms.all_of(names, forms.negate(region)), form, other_regions)
+        yield from _list_fresh(prover, forms.all_of(names, region), forms.all_of(form, demand), other_regions)
         return
     value = prover.inner(form)
     if isinstance(value, Empty):

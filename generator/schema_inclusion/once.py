@@ -79,12 +79,12 @@ class Compiled:
         """The branches of a union that are possible for the texts of the members of an instance."""
         key = (id(branches), around._resolver._base_uri)
         if key not in self._tags:
-            self._tags[key] = _index_tags([self._find_tags(around, each) for each in branches])
+            self._tags[key] = _index_tags([self._find_tags(around, branch) for branch in branches])
         remaining = set(range(len(branches)))
-        for name, (others, by_text) in self._tags[key].items():
+        for name, (untagged, by_text) in self._tags[key].items():
             text = instance.get(name)
             if isinstance(text, str):
-                remaining &= by_text.get(text, others)
+                remaining &= by_text.get(text, untagged)
         return [branches[index] for index in sorted(remaining)]
 
     def _find_tags(self, around: Any, schema: Any, depth: int = 0) -> _Tags:
@@ -97,19 +97,21 @@ class Compiled:
                 target = self.find_target(around._resolver, value)
                 tags |= self._find_tags(around.evolve(schema={}, _resolver=target.resolver), target.contents, depth + 1)
             elif keyword == "properties":
-                tags |= {name: tag for name, each in value.items() if (tag := _find_texts(each, around.VALIDATORS))}
+                tags |= {
+                    name: tag for name, subschema in value.items() if (tag := _find_texts(subschema, around.VALIDATORS))
+                }
         return tags
 
 
-def _index_tags(tags: list[_Tags]) -> _Branches:
+def _index_tags(tags_by_branch: list[_Tags]) -> _Branches:
     branches: _Branches = {}
-    for name in {name for each in tags for name in each}:
-        others = {index for index, each in enumerate(tags) if name not in each}
+    for name in {name for tags in tags_by_branch for name in tags}:
+        untagged = {index for index, tags in enumerate(tags_by_branch) if name not in tags}
         by_text: dict[str, set[int]] = {}
-        for index, each in enumerate(tags):
-            for text in each.get(name, ()):
-                by_text.setdefault(text, set(others)).add(index)
-        branches[name] = others, by_text
+        for index, tags in enumerate(tags_by_branch):
+            for text in tags.get(name, ()):
+                by_text.setdefault(text, set(untagged)).add(index)
+        branches[name] = untagged, by_text
     return branches
 
 
@@ -119,7 +121,7 @@ def _find_texts(schema: Any, keywords: Any) -> frozenset[str]:
         return frozenset()
     ((keyword, value),) = schema.items()
     texts: list[Any] = value if keyword == "enum" else [value] if keyword == "const" and keyword in keywords else []
-    return frozenset(texts) if all(isinstance(each, str) for each in texts) else frozenset()
+    return frozenset(texts) if all(isinstance(text, str) for text in texts) else frozenset()
 
 
 @dataclass(slots=True)
@@ -129,13 +131,13 @@ class _Run:
     most_errors: int
     is_dynamic: bool
     compiled: Compiled | None
-    left: int = MOST_REFERENCES
+    steps_left: int = MOST_REFERENCES
     errors: dict[tuple[int, int], list[Any]] = field(default_factory=dict[tuple[int, int], list[Any]])
     open: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
 
     def spend(self, steps: int = 1) -> None:
-        self.left -= steps
-        if self.left < 0:
+        self.steps_left -= steps
+        if self.steps_left < 0:
             raise TooManySteps
 
 
@@ -170,7 +172,7 @@ def cache_references(
     finally:
         _RUN.reset(token)
         if allowance is not None:
-            allowance.spend(1 + MOST_REFERENCES - max(run.left, 0))
+            allowance.spend(1 + MOST_REFERENCES - max(run.steps_left, 0))
 
 
 @cache
@@ -302,12 +304,12 @@ def _count_applied(schema: Any, resolver: Any, counts_by_id: dict[int, int]) -> 
         return 0
     if id(schema) not in counts_by_id:
         counts_by_id[id(schema)] = MOST_REFERENCES  # a schema that leads back to itself has no end
-        inner: list[Any] = [each for name in _IN_PLACE_LISTS for each in schema.get(name, ())]
+        inner: list[Any] = [branch for name in _IN_PLACE_LISTS for branch in schema.get(name, ())]
         inner += [schema[name] for name in _IN_PLACE if name in schema]
         dependent = schema.get("dependentSchemas")
         inner += dependent.values() if _is_schema(dependent) else ()
         targets = [resolver.lookup(schema[name]) for name in ("$ref", "$dynamicRef") if name in schema]
-        counts = [_count_applied(each, resolver, counts_by_id) for each in inner]
-        counts += [_count_applied(each.contents, each.resolver, counts_by_id) for each in targets]
+        counts = [_count_applied(subschema, resolver, counts_by_id) for subschema in inner]
+        counts += [_count_applied(target.contents, target.resolver, counts_by_id) for target in targets]
         counts_by_id[id(schema)] = 1 + sum(counts)
     return counts_by_id[id(schema)]

@@ -21,7 +21,7 @@ MOST_STEPS: Final = 120_000
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Query:
     """A text to search for: it matches all of `matching`, none of `failing`, has an allowed length, and is not in `excluded`."""
 
     matching: tuple[str, ...] = ()
@@ -68,23 +68,23 @@ def matches(pattern: str, text: str) -> bool | None:
 
 
 @lru_cache(maxsize=4096)
-def find_example(wanted: Wanted) -> Answer | TooLong:
+def find_example(query: Query) -> Answer | TooLong:
     """A shortest text that satisfies the search, or that there is none."""
-    return NoText() if set(wanted.matching) & set(wanted.failing) else _answer(wanted, STEPS, TooLong())
+    return NoText() if set(query.matching) & set(query.failing) else _answer(query, STEPS, TooLong())
 
 
 @lru_cache(maxsize=256)
-def find_long_example(wanted: Wanted) -> Answer:
+def find_long_example(query: Query) -> Answer:
     """The same search with more steps."""
-    return _answer(wanted, MOST_STEPS, TooHard("comparing patterns went over its budget"))
+    return _answer(query, MOST_STEPS, TooHard("comparing patterns went over its budget"))
 
 
 _T = TypeVar("_T", TooHard, TooLong)
 
 
-def _answer(wanted: Wanted, steps: int, over: _T) -> Answer | _T:
+def _answer(query: Query, steps: int, over: _T) -> Answer | _T:
     try:
-        return _search(wanted, steps)
+        return _search(query, steps)
     except UnsupportedPattern as fault:
         return TooHard(f"a pattern is outside what can be compared: {fault}")
     except _OutOfSteps:
@@ -131,11 +131,11 @@ def _choose_alphabet(automata: Iterable[Machine], texts: Iterable[str]) -> list[
 _State: TypeAlias = tuple[tuple[States, ...], int, str | None]
 
 
-def _search(wanted: Wanted, steps: int) -> Example | NoText:
-    automata = [build_machine(pattern) for pattern in (*wanted.matching, *wanted.failing)]
-    required = len(wanted.matching)
-    alphabet = _choose_alphabet(automata, wanted.excluded)
-    prefixes = {text[:end] for text in wanted.excluded for end in range(len(text) + 1)}
+def _search(query: Query, steps: int) -> Example | NoText:
+    automata = [build_machine(pattern) for pattern in (*query.matching, *query.failing)]
+    required = len(query.matching)
+    alphabet = _choose_alphabet(automata, query.excluded)
+    prefixes = {text[:end] for text in query.excluded for end in range(len(text) + 1)}
     moves: dict[tuple[int, States, int], States] = {}
 
     def move(index: int, states: States, character: int) -> States:
@@ -149,8 +149,8 @@ def _search(wanted: Wanted, steps: int) -> Example | NoText:
     def is_hopeless(states: Sequence[States]) -> bool:
         return any(not state for state in states[:required]) or any(state is MATCHED for state in states[required:])
 
-    def is_wanted(states: tuple[States, ...], length: int, prefix: str | None) -> bool:
-        if length < wanted.low or (prefix is not None and prefix in wanted.excluded):
+    def is_answer(states: tuple[States, ...], length: int, prefix: str | None) -> bool:
+        if length < query.low or (prefix is not None and prefix in query.excluded):
             return False
         return all(ends(automata[index], state) == (index < required) for index, state in enumerate(states))
 
@@ -158,27 +158,27 @@ def _search(wanted: Wanted, steps: int) -> Example | NoText:
     if is_hopeless(initial):
         return NoText()
     first: _State = (initial, 0, "" if prefixes else None)
-    if is_wanted(initial, 0, first[2]):
+    if is_answer(initial, 0, first[2]):
         return Example("")
     texts: dict[_State, str] = {first: ""}
     queue: deque[_State] = deque([first])
     while queue:
         state = queue.popleft()
         states, text = state[0], texts[state]
-        if wanted.high is not None and len(text) >= wanted.high:
+        if query.high is not None and len(text) >= query.high:
             continue
         for code in alphabet:
             steps -= 1
             if steps < 0:
                 raise _OutOfSteps
-            following = tuple(move(index, each, code) for index, each in enumerate(states))
+            following = tuple(move(index, automaton_states, code) for index, automaton_states in enumerate(states))
             if is_hopeless(following):
                 continue
             longer = text + chr(code)
             prefix = longer if longer in prefixes else None
-            if is_wanted(following, len(longer), prefix):
+            if is_answer(following, len(longer), prefix):
                 return Example(longer)
-            successor: _State = (following, min(len(longer), wanted.low), prefix)
+            successor: _State = (following, min(len(longer), query.low), prefix)
             if successor not in texts:
                 texts[successor] = longer
                 queue.append(successor)

@@ -51,10 +51,10 @@ def read(pattern: str) -> Node:
 
 def _replace_references(node: Node) -> Node:
     """Replace each back reference by a text, for every text that the group may match."""
-    numbers = {each.number for each in walk(node) if isinstance(each, BackReference)}
+    numbers = {reference.number for reference in walk(node) if isinstance(reference, BackReference)}
     if not numbers:
         return node
-    groups = [each for each in walk(node) if isinstance(each, Group) and each.number in numbers]
+    groups = [group for group in walk(node) if isinstance(group, Group) and group.number in numbers]
     for group in reversed(groups):  # inner ones first
         texts = _list_texts(group.part)
         if texts is not None and (len(texts) == 1 or _matches_once(node, group.number)):
@@ -95,7 +95,7 @@ def _list_texts(node: Node) -> set[str] | None:
 def _matches_once(node: Node, number: int) -> bool:
     """Whether the group takes part at most once in a match, and is retried with another text if the rest does not match."""
     match node:
-        case Group(_, own) if own == number:
+        case Group(_, group_number) if group_number == number:
             return True
         case Group(part) | Repeat(part, _, 1):
             return _matches_once(part, number)
@@ -107,7 +107,7 @@ def _matches_once(node: Node, number: int) -> bool:
 
 def _insert_text(node: Node, number: int, text: str) -> Node:
     match node:
-        case BackReference(own) | Group(_, own) if own == number:
+        case BackReference(group_number) | Group(_, group_number) if group_number == number:
             return Sequence(tuple(Chars(of(character)) for character in text))
         case _:
             return map_parts(node, lambda part: _insert_text(part, number, text))
@@ -139,7 +139,7 @@ def _require_one_character(node: Node) -> Ranges:
         case Chars(ranges):
             return ranges
         case Choice(parts):
-            return join_ranges(each for part in parts for each in _require_one_character(part))
+            return join_ranges(bounds for part in parts for bounds in _require_one_character(part))
         case _:
             raise UnsupportedPattern("it looks behind for more than one character")
 

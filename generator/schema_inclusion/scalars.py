@@ -15,9 +15,9 @@ from schema_inclusion.formula import Kind
 from schema_inclusion.patterns import (
     Example,
     NoText,
+    Query,
     TooHard,
     TooLong,
-    Wanted,
     find_example,
     find_long_example,
     matches,
@@ -40,7 +40,7 @@ _CHARACTERS: Final = range(0x21, 0xD800)
 def find_number(constraints: Constraints) -> Result:
     """Find a number that satisfies the constraints, a small integer if possible."""
     if constraints.numbers is not None:
-        fitting = sorted((each for each in constraints.numbers if number_fits(constraints, each)), key=abs)
+        fitting = sorted((number for number in constraints.numbers if number_fits(constraints, number)), key=abs)
         return _write(fitting[0]) if fitting else EMPTY
     is_finite = _find_grid(constraints) is not None and constraints.lower is not None and constraints.upper is not None
     for attempts, candidate in enumerate(_list_candidates(constraints)):
@@ -98,14 +98,14 @@ def _walk_grid(constraints: Constraints, grid: Fraction) -> Iterator[Fraction]:
         return
     for distance in count():
         above, below = start + distance, start - distance
-        inside = False
+        is_inside = False
         if high is None or above <= high:
-            inside = True
+            is_inside = True
             yield above * grid
         if distance and (low is None or below >= low):
-            inside = True
+            is_inside = True
             yield below * grid
-        if not inside:
+        if not is_inside:
             return
 
 
@@ -131,7 +131,7 @@ def find_string(constraints: Constraints, budget: Budget) -> Result:
         return Unknown("a string would have to be too long to write down")
     if not constraints.patterns:
         return _find_plain(constraints)
-    query = Wanted(
+    query = Query(
         tuple(sorted(pattern for pattern, holds in constraints.patterns.items() if holds)),
         tuple(sorted(pattern for pattern, holds in constraints.patterns.items() if not holds)),
         low,
@@ -156,7 +156,7 @@ def find_string(constraints: Constraints, budget: Budget) -> Result:
 
 def _find_listed(constraints: Constraints) -> Result:
     doubt: list[str] = []
-    for text in sorted(constraints.strings or (), key=lambda each: (len(each), each)):
+    for text in sorted(constraints.strings or (), key=lambda text: (len(text), text)):
         states = [state == positive for state, positive in _match_patterns(constraints, text) if state is not None]
         if not all(states):
             continue
@@ -185,5 +185,5 @@ def _list_texts(length: int, amount: int) -> Iterator[str]:
     """Yield up to `amount` different strings of a length, letters and digits first, as far as there are so many."""
     tail = min(length, 1 + amount // len(_LETTERS))
     plain = ("a" * (length - tail) + "".join(end) for end in product(_LETTERS, repeat=tail))
-    others = ("a" * (length - 1) + chr(code) for code in _CHARACTERS if chr(code) not in _LETTERS)
-    return islice(chain(plain, others) if length else plain, amount)
+    other_texts = ("a" * (length - 1) + chr(code) for code in _CHARACTERS if chr(code) not in _LETTERS)
+    return islice(chain(plain, other_texts) if length else plain, amount)

@@ -83,14 +83,14 @@ def in_rust(pattern: str) -> Spelling:
         node = _to_characters(parsed_pattern)
     except Inexact:
         node, gap = Choice((drop_pairs(parsed_pattern.node), Chars(ASTRAL))), BEYOND
-    is_linear = not any(isinstance(each, Ahead | Behind | BackReference) for each in walk(node))
+    is_linear = not any(isinstance(part, Ahead | Behind | BackReference) for part in walk(node))
     return Spelling(_spell(node, "regex") if is_linear else None, _spell(node, "fancy-regex"), gap)
 
 
 def in_python(pattern: str) -> str:
     """Translate a pattern for `re` with the flag `ASCII`. Raises `UnsupportedPattern`; `InvalidPattern` if it is invalid in ECMA-262."""
     node = parse_characters(pattern)
-    if any(isinstance(each, Chars) and each.properties for each in walk(node)):
+    if any(isinstance(part, Chars) and part.properties for part in walk(node)):
         raise UnsupportedPattern("it asks for the properties of characters")
     return _spell(node, "re")
 
@@ -107,7 +107,7 @@ _BOUNDARY: Final[dict[tuple[Engine, bool], str]] = {
 
 def _spell(node: Node, engine: Engine) -> str:
     numbers: dict[int, int] = {}
-    referred = {each.number for each in walk(node) if isinstance(each, BackReference)}
+    referred = {reference.number for reference in walk(node) if isinstance(reference, BackReference)}
     return "".join(_spell_parts(node, engine, referred, numbers))
 
 
@@ -172,11 +172,11 @@ def _spell_class(chars: Chars, engine: Engine) -> str:
         return f"[{'^' if chars.negative else ''}{_spell_members(chars.ranges)}{''.join(chars.properties)}]"
     if not chars.ranges:
         return "(?!)" if engine == "re" else r"[^\x00-\U0010FFFF]"
-    others = complement(chars.ranges)
-    if not others:
+    complement_ranges = complement(chars.ranges)
+    if not complement_ranges:
         return r"[\x00-\U0010FFFF]"
-    if len(others) < len(chars.ranges):
-        return f"[^{_spell_members(others)}]"
+    if len(complement_ranges) < len(chars.ranges):
+        return f"[^{_spell_members(complement_ranges)}]"
     ((low, high),) = chars.ranges[:1]
     return _spell_character(low) if len(chars.ranges) == 1 and low == high else f"[{_spell_members(chars.ranges)}]"
 

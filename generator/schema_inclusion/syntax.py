@@ -64,7 +64,7 @@ def complement(ranges: Iterable[tuple[int, int]], last: int = LAST) -> Ranges:
 
 def clip_ranges(ranges: Iterable[tuple[int, int]], low: int, high: int) -> Ranges:
     """The part of the ranges between two characters."""
-    return tuple((max(low, one), min(high, other)) for one, other in ranges if one <= high and other >= low)
+    return tuple((max(low, first), min(high, last)) for first, last in ranges if first <= high and last >= low)
 
 
 def of(text: str) -> Ranges:
@@ -383,7 +383,7 @@ class _Reader:
             modifiers = _MODIFIERS.match(self.text, self.at + 1)
             if modifiers is None or not _are_flags(modifiers[1] + (modifiers[2] or "")):
                 shapes = ((shape.match(self.text, self.at), reason) for shape, reason in _FOREIGN)
-                construct, reason = next((each[0], reason) for each, reason in shapes if each is not None)
+                construct, reason = next((match[0], reason) for match, reason in shapes if match is not None)
                 raise self.make_error(f"({construct}", reason, start)
             self.at = modifiers.end()
             self.unsupported = f"'({self.text[start + 1 : self.at]}' at character {start + 1} sets flags"
@@ -665,14 +665,14 @@ class _Resolver:
 
 
 def _refers(node: Node) -> bool:
-    return any(isinstance(each, BackReference) for each in walk(node))
+    return any(isinstance(part, BackReference) for part in walk(node))
 
 
 def walk(node: Node) -> Iterable[Node]:
     """A node and all nodes inside it."""
     pending = [node]
-    for each in pending:  # which grows
-        match each:
+    for inner in pending:  # which grows
+        match inner:
             case Sequence(parts) | Choice(parts):
                 pending.extend(parts)
             case Repeat(part) | Group(part) | Ahead(part) | Behind(part):

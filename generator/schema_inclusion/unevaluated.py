@@ -70,11 +70,11 @@ def _walk_applied(
             if isinstance(target, str):
                 raise TooTangled
             yield from apply(target.schema, target.scope)
-    for each in _list_branches(schema, "allOf"):
-        yield from apply(each, scope)
+    for branch in _list_branches(schema, "allOf"):
+        yield from apply(branch, scope)
     for keyword in ("anyOf", "oneOf"):
-        for each in _list_branches(schema, keyword):
-            yield from apply(each, scope, reader.read(each, scope))
+        for branch in _list_branches(schema, keyword):
+            yield from apply(branch, scope, reader.read(branch, scope))
     if "if" in schema:
         test = reader.read(schema["if"], scope)
         yield from apply(schema["if"], scope, test)
@@ -82,8 +82,8 @@ def _walk_applied(
         yield from apply(schema.get("else"), scope, forms.negate(test))
     dependents = schema.get("dependentSchemas")
     if isinstance(dependents, dict):
-        for name, each in dependents.items():
-            yield from apply(each, scope, forms.types(Kind.OBJECT), forms.has(name))
+        for name, dependent in dependents.items():
+            yield from apply(dependent, scope, forms.types(Kind.OBJECT), forms.has(name))
 
 
 def _list_branches(schema: dict[str, Json], keyword: str) -> list[Json]:
@@ -91,16 +91,16 @@ def _list_branches(schema: dict[str, Json], keyword: str) -> list[Json]:
     return branches if isinstance(branches, list) else []
 
 
-_Made: TypeAlias = Callable[[list[Applied]], Formula]
+_Builder: TypeAlias = Callable[[list[Applied]], Formula]
 
 
-def _choose(forms: Forms, applied: list[Applied], make: _Made) -> Formula:
-    """The disjunction, over all sets of conditions that can hold together, of each set joined with what `make` returns for its schemas."""
-    unconditional = [each for each in applied if each.condition is forms.top]
+def _choose(forms: Forms, applied: list[Applied], build: _Builder) -> Formula:
+    """The disjunction, over all sets of conditions that can hold together, of each set joined with what `build` returns for its schemas."""
+    unconditional = [subschema for subschema in applied if subschema.condition is forms.top]
     groups: dict[Formula, list[Applied]] = {}
-    for each in applied:
-        if each.condition is not forms.top and each.condition is not forms.bottom:
-            groups.setdefault(each.condition, []).append(each)
+    for subschema in applied:
+        if subschema.condition is not forms.top and subschema.condition is not forms.bottom:
+            groups.setdefault(subschema.condition, []).append(subschema)
     choices: list[tuple[Formula, list[Applied]]] = [(forms.top, unconditional)]
     for condition, group in groups.items():
         for current, members in list(choices):
@@ -109,29 +109,29 @@ def _choose(forms: Forms, applied: list[Applied], make: _Made) -> Formula:
                 choices.append((joint, [*members, *group]))
         if len(choices) > MOST_CHOICES:
             raise TooTangled
-    return forms.any_of(*(forms.all_of(condition, make(members)) for condition, members in choices))
+    return forms.any_of(*(forms.all_of(condition, build(members)) for condition, members in choices))
 
 
 def read_properties(reader: Reader, demand: Formula, schema: dict[str, Json], scope: Scope) -> Formula:
     """The formula of `unevaluatedProperties: demand` beside the other keywords of `schema`."""
     forms = reader.forms
 
-    def find_evaluated(each: Applied) -> list[Formula]:
+    def find_evaluated(subschema: Applied) -> list[Formula]:
         if (
-            each.schema is not schema and "unevaluatedProperties" in each.schema
-        ) or "additionalProperties" in each.schema:
+            subschema.schema is not schema and "unevaluatedProperties" in subschema.schema
+        ) or "additionalProperties" in subschema.schema:
             return [forms.types(Kind.STRING)]
-        properties, patterned = each.schema.get("properties"), each.schema.get("patternProperties")
+        properties, patterned = subschema.schema.get("properties"), subschema.schema.get("patternProperties")
         names = forms.strings(properties if isinstance(properties, dict) else (), within=True)
         patterns = patterned if isinstance(patterned, dict) else {}
         return [forms.all_of(forms.types(Kind.STRING), names), *(forms.matches(pattern) for pattern in patterns)]
 
-    def rest(applied: list[Applied]) -> Formula:
-        covered = [names for each in applied for names in find_evaluated(each)]
-        others = forms.all_of(forms.types(Kind.STRING), *(forms.negate(names) for names in covered))
-        return forms.members(others, demand)
+    def build_formula(applied: list[Applied]) -> Formula:
+        covered = [names for subschema in applied for names in find_evaluated(subschema)]
+        unevaluated_names = forms.all_of(forms.types(Kind.STRING), *(forms.negate(names) for names in covered))
+        return forms.members(unevaluated_names, demand)
 
-    return _guard_applied(reader, schema, scope, rest, "properties")
+    return _guard_applied(reader, schema, scope, build_formula, "properties")
 
 
 def read_items(reader: Reader, demand: Formula, schema: dict[str, Json], scope: Scope) -> Formula:
@@ -139,34 +139,34 @@ def read_items(reader: Reader, demand: Formula, schema: dict[str, Json], scope: 
     forms = reader.forms
     older = scope.dialect is Dialect.DRAFT_2019_09
 
-    def find_evaluated(each: Applied) -> int | None:
+    def find_evaluated(subschema: Applied) -> int | None:
         """The number of leading items that the schema evaluates; `None` is all."""
-        if each.schema is not schema and "unevaluatedItems" in each.schema:
+        if subschema.schema is not schema and "unevaluatedItems" in subschema.schema:
             return None
-        plain = each.schema.get("items")
+        plain = subschema.schema.get("items")
         if older:
             if isinstance(plain, list):
-                return None if "additionalItems" in each.schema else len(plain)
-            return None if "items" in each.schema else 0
-        return None if "items" in each.schema else len(_list_branches(each.schema, "prefixItems"))
+                return None if "additionalItems" in subschema.schema else len(plain)
+            return None if "items" in subschema.schema else 0
+        return None if "items" in subschema.schema else len(_list_branches(subschema.schema, "prefixItems"))
 
-    def rest(applied: list[Applied]) -> Formula:
-        lengths = [find_evaluated(each) for each in applied]
+    def build_formula(applied: list[Applied]) -> Formula:
+        lengths = [find_evaluated(subschema) for subschema in applied]
         if None in lengths:
             return forms.top
-        holders = [each for each in applied if "contains" in each.schema]
+        holders = [subschema for subschema in applied if "contains" in subschema.schema]
         if older and holders:
             # The draft does not say that `contains` evaluates items, and validators let it.
             raise TooTangled
-        contained = [reader.read_inside(each.schema["contains"], each.scope) for each in holders]
+        contained = [reader.read_inside(subschema.schema["contains"], subschema.scope) for subschema in holders]
         longest = max((length for length in lengths if length is not None), default=0)
         return forms.items(longest, forms.any_of(demand, *contained))
 
-    return _guard_applied(reader, schema, scope, rest, "items")
+    return _guard_applied(reader, schema, scope, build_formula, "items")
 
 
-def _guard_applied(reader: Reader, schema: dict[str, Json], scope: Scope, rest: _Made, what: str) -> Formula:
+def _guard_applied(reader: Reader, schema: dict[str, Json], scope: Scope, build: _Builder, noun: str) -> Formula:
     try:
-        return _choose(reader.forms, list(_walk_applied(reader, schema, scope, reader.forms.top, 0, set())), rest)
+        return _choose(reader.forms, list(_walk_applied(reader, schema, scope, reader.forms.top, 0, set())), build)
     except TooTangled:
-        return reader.forms.opaque(f"what evaluates the {what} depends on too many conditions")
+        return reader.forms.opaque(f"what evaluates the {noun} depends on too many conditions")

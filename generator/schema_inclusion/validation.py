@@ -76,14 +76,14 @@ class ReferenceValidator:
 
     def list_errors(self, value: Json) -> list[Any]:
         """The errors of the value as `jsonschema` reports them; empty if it cannot decide."""
-        return self._run(value, lambda each: [*self.validator.iter_errors(each)], most_errors=MOST_ERRORS) or []
+        return self._run(value, lambda instance: [*self.validator.iter_errors(instance)], most_errors=MOST_ERRORS) or []
 
     def locate_refusal(self, value: Json) -> Path:
         """The path to the innermost part of a value that contains everything that is wrong with it; one missing or unknown member counts
         as a part.
         """
         errors = walk_errors(self.list_errors(value))
-        paths = [(*path, *_find_member(each)) for path, each in errors if not each.context]
+        paths = [(*path, *_find_member(error)) for path, error in errors if not error.context]
         return tuple(keys[0] for keys in takewhile(lambda keys: len({*keys}) == 1, zip(*paths, strict=False)))
 
     def _run(self, value: Json, validate: Callable[[Json], _Result], *, most_errors: int) -> _Result | None:
@@ -127,7 +127,7 @@ def walk_errors(errors: Iterable[Any]) -> Iterator[tuple[Path, Any]]:
         yield path, error
         if (id(error), around) not in visited:
             visited.add((id(error), around))
-            pending.extend((path, each) for each in error.context or ())
+            pending.extend((path, branch_error) for branch_error in error.context or ())
 
 
 def _find_member(error: Any) -> list[str]:

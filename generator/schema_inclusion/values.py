@@ -119,13 +119,13 @@ def dumps(value: Any, **options: Any) -> str:
     while mark in json.dumps(value):
         mark += "-"
 
-    placeholders = _replace(value, ExactNumber, lambda each: f"{mark}{each.text}")
+    placeholders = _replace(value, ExactNumber, lambda exact: f"{mark}{exact.text}")
     return re.sub(f'"{mark}([^"]*)"', r"\1", json.dumps(placeholders, **options))
 
 
 def with_decimals(value: Any) -> Any:
     """Replace each `ExactNumber` by a `Decimal`, as `jsonschema-rs` requires."""
-    return _replace(value, ExactNumber, lambda each: Decimal(each.text)) if _has_exact_number(value) else value
+    return _replace(value, ExactNumber, lambda exact: Decimal(exact.text)) if _has_exact_number(value) else value
 
 
 def _is_object(value: object) -> TypeGuard[Mapping[str, Any]]:
@@ -138,16 +138,16 @@ def _is_array(value: object) -> TypeGuard[Sequence[Any]]:
 
 def _has_exact_number(value: Any) -> bool:
     pending = [value]
-    for each in pending:  # which grows
-        kind = each.__class__
+    for inner in pending:  # which grows
+        kind = inner.__class__
         if kind in _PLAIN:
             continue
         if kind is ExactNumber:
             return True
-        if isinstance(each, dict):
-            pending += each.values()
-        elif isinstance(each, (list, tuple)):
-            pending += each
+        if isinstance(inner, dict):
+            pending += inner.values()
+        elif isinstance(inner, (list, tuple)):
+            pending += inner
     return False
 
 
@@ -163,11 +163,11 @@ def _replace(value: Any, kind: type[_Number], replacement: Callable[[_Number], o
     for each_holder in pending:  # which grows
         holder: Any = each_holder
         places: list[tuple[Any, Any]] = [*(holder.items() if isinstance(holder, dict) else enumerate(holder))]
-        for key, each in places:
-            if isinstance(each, kind):
-                holder[key] = replacement(each)
-            elif _is_object(each) or _is_array(each):
-                inner: Any = dict(each) if _is_object(each) else list(each)
+        for key, child in places:
+            if isinstance(child, kind):
+                holder[key] = replacement(child)
+            elif _is_object(child) or _is_array(child):
+                inner: Any = dict(child) if _is_object(child) else list(child)
                 holder[key] = inner
                 pending.append(inner)
     return top[0]
@@ -179,18 +179,18 @@ def as_json(value: Any) -> Json:
     Raises `ValueError`, with a JSON Pointer, for what is not JSON.
     """
     has_decimals, pending = False, [value]
-    for each in pending:  # which grows
-        if each.__class__ in _WORDS:
+    for inner in pending:  # which grows
+        if inner.__class__ in _WORDS:
             continue
-        if isinstance(each, dict):
-            pending += each.values()
-        elif isinstance(each, list):
-            pending += each
-        elif isinstance(each, (Decimal, int, float)):
-            has_decimals = has_decimals or isinstance(each, Decimal)
-            if _describe_fault(each):
+        if isinstance(inner, dict):
+            pending += inner.values()
+        elif isinstance(inner, list):
+            pending += inner
+        elif isinstance(inner, (Decimal, int, float)):
+            has_decimals = has_decimals or isinstance(inner, Decimal)
+            if _describe_fault(inner):
                 raise ValueError(_locate_fault(value))
-    result: Json = _replace(value, Decimal, lambda each: number(str(each))) if has_decimals else value
+    result: Json = _replace(value, Decimal, lambda decimal: number(str(decimal))) if has_decimals else value
     return result
 
 
@@ -208,12 +208,12 @@ def _describe_fault(value: Decimal | float) -> str:
 
 def _locate_fault(value: Any) -> str:
     pending: list[tuple[Any, str]] = [(value, "")]
-    for each, at in pending:  # which grows
-        if _is_object(each):
-            pending += [(item, f"{at}/{str(key).replace('~', '~0').replace('/', '~1')}") for key, item in each.items()]
-        elif _is_array(each):
-            pending += [(item, f"{at}/{index}") for index, item in enumerate(each)]
-        elif isinstance(each, (Decimal, int, float)) and (fault := _describe_fault(each)):
+    for inner, at in pending:  # which grows
+        if _is_object(inner):
+            pending += [(item, f"{at}/{str(key).replace('~', '~0').replace('/', '~1')}") for key, item in inner.items()]
+        elif _is_array(inner):
+            pending += [(item, f"{at}/{index}") for index, item in enumerate(inner)]
+        elif isinstance(inner, (Decimal, int, float)) and (fault := _describe_fault(inner)):
             return f"the number at {at!r} {fault}"
     raise AssertionError("there was a fault")
 
@@ -242,12 +242,12 @@ def to_number(number: Fraction) -> int | float | None:
         return close
     places = 0
     for factor in (2, 5):
-        rest, times = number.denominator, 0
-        while rest % factor == 0:
-            rest, times = rest // factor, times + 1
+        quotient, times = number.denominator, 0
+        while quotient % factor == 0:
+            quotient, times = quotient // factor, times + 1
         places = max(places, times)
-    digits, rest = divmod(number.numerator * 10**places, number.denominator)
-    if rest or abs(digits).bit_length() > _LONGEST or places >= MOST_DIGITS:
+    digits, remainder = divmod(number.numerator * 10**places, number.denominator)
+    if remainder or abs(digits).bit_length() > _LONGEST or places >= MOST_DIGITS:
         return None
     sign, tens, _ = Decimal(digits).as_tuple()
     return ExactNumber(str(Decimal((sign, tens, -places))).lower())
@@ -266,12 +266,12 @@ def as_float(number: Fraction) -> float | None:
     return close if to_exact(close) == number else None
 
 
-def is_equal(one: Json, other: Json) -> bool:
+def is_equal(left: Json, right: Json) -> bool:
     """Whether two JSON values are equal: numbers by value, `true` is not `1`, members in any order.
 
     Not recursive, so that depth cannot overflow the stack.
     """
-    pending: list[tuple[Json, Json]] = [(one, other)]
+    pending: list[tuple[Json, Json]] = [(left, right)]
     while pending:
         left, right = pending.pop()
         if left is right and not isinstance(left, float):

@@ -61,15 +61,15 @@ def _is_possible(value: Json, accepts: Checker, refuses: Checker) -> bool:
 def judge(value: Json, accepts: Checker, refuses: Checker) -> Witness:
     """Validate a value by both schemas. If the first does not accept it, the second is not asked."""
     is_accepted = accepts.accepts(value)
-    other = refuses.accepts(value) if is_accepted else None
-    return Witness(value, is_accepted, None if other is None else not other)
+    is_also_accepted = refuses.accepts(value) if is_accepted else None
+    return Witness(value, is_accepted, None if is_also_accepted is None else not is_also_accepted)
 
 
 def find_witness(outcome: Result, accepts: Checker, refuses: Checker) -> Witness | None:
     """The confirmed witness among the values that the prover found or guessed; `None` if there is none."""
     possible = (value for value in _list_candidates(outcome) if _is_possible(value, accepts, refuses))
     witnesses = (judge(value, accepts, refuses) for value in possible)
-    return next((each for each in witnesses if each.verified), None)
+    return next((witness for witness in witnesses if witness.verified), None)
 
 
 def _list_candidates(outcome: Result) -> tuple[Json, ...]:
@@ -84,9 +84,9 @@ def _write_floats(value: Json) -> Json:
         case int() if abs(value) > LARGEST_EXACT:
             return number if (number := as_float(Fraction(value))) is not None else value
         case list():
-            return [_write_floats(each) for each in value]
+            return [_write_floats(item) for item in value]
         case dict():
-            return {name: _write_floats(each) for name, each in value.items()}
+            return {name: _write_floats(member) for name, member in value.items()}
         case _:
             return value
 
@@ -94,9 +94,9 @@ def _write_floats(value: Json) -> Json:
 def write_fractions(value: Json) -> Json:
     """Replace every integer for which there is a float by that float, with a fraction of zero: 1.0 for 1."""
     if isinstance(value, dict):
-        return {name: write_fractions(each) for name, each in value.items()}
+        return {name: write_fractions(member) for name, member in value.items()}
     if isinstance(value, list):
-        return [write_fractions(each) for each in value]
+        return [write_fractions(item) for item in value]
     if isinstance(value, int) and not isinstance(value, bool):
         return value if (number := as_float(Fraction(value))) is None else number
     return value

@@ -101,8 +101,8 @@ def missing(one: Json, two: Json, methods: tuple[Json, Json]) -> Iterator[str]:
 
 def _missing(one: Json, two: Json, first: str, second: str, row: Any) -> Iterator[str]:
     if isinstance(row, Values) or words(one[first]) or words(two[second]):
-        near = row.near if isinstance(row, Values) else dict[str, str]()
-        known = set(row.known) if isinstance(row, Values) else words(one[first])
+        near = row.nearest if isinstance(row, Values) else dict[str, str]()
+        known = set(row.v1_values) if isinstance(row, Values) else words(one[first])
         for word in (words(two[second]) ^ words(one[first])) - near.keys() | (known ^ words(one[first])):
             yield f"{second}: {word}"
     elif isinstance(row, Union):

@@ -9,7 +9,7 @@ from typing import Any, Final
 from acpgen.input.walk import is_array, is_object
 from acpgen.pointers import follow, split_pointer
 from bindings.instances import ANYTHING, NUMBERS, TEXTS, Chooser
-from schema_inclusion.patterns import Wanted, find_example
+from schema_inclusion.patterns import Query, find_example
 
 _DEEPEST: Final = 7
 _KINDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -127,7 +127,7 @@ class Drawing:
         """A text that a pattern finds itself in; `None` where none is known."""
         if pattern not in self.texts:
             known = [text for text in TEXTS if _finds(pattern, text)]
-            made = find_example(Wanted(matching=(pattern,))) if not known else None
+            made = find_example(Query(matching=(pattern,))) if not known else None
             self.texts[pattern] = choose.pick(known) if known else getattr(made, "text", None)
         return self.texts[pattern]
 

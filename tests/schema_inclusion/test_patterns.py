@@ -26,9 +26,9 @@ from schema_inclusion.ecma import compile_pattern
 from schema_inclusion.patterns import (
     Example,
     NoText,
+    Query,
     TooHard,
     TooLong,
-    Wanted,
     find_example,
     find_long_example,
     matches,
@@ -140,7 +140,7 @@ def test_a_pattern_is_searched_as_ecma_262_says(pattern: str, text: str, found: 
 )
 def test_what_is_no_pattern_or_cannot_be_compared_is_refused(pattern: str) -> None:
     assert matches(pattern, "a") is None
-    assert isinstance(find_example(Wanted((pattern,))), TooHard)
+    assert isinstance(find_example(Query((pattern,))), TooHard)
 
 
 @pytest.mark.evidence(SUITE)
@@ -158,7 +158,7 @@ def test_the_public_suite_is_answered_rightly_or_not_at_all() -> None:
 
 def included(old: str, new: str) -> bool:
     """Whether every text that the old pattern matches is matched by the new one; the answer must be known."""
-    answer = find_example(Wanted((old,), (new,)))
+    answer = find_example(Query((old,), (new,)))
     assert isinstance(answer, (Example, NoText))
     return isinstance(answer, NoText)
 
@@ -209,22 +209,22 @@ def test_inclusion_is_proven(narrow: str, wide: str) -> None:
     ],
 )
 def test_inclusion_is_refuted_by_a_text(narrow: str, wide: str) -> None:
-    answer = find_example(Wanted((wide,), (narrow,)))
+    answer = find_example(Query((wide,), (narrow,)))
     assert isinstance(answer, Example)
     assert re.search(wide, answer.text) and not re.search(narrow, answer.text)
 
 
 def test_lengths_and_excluded_texts_count() -> None:
-    assert find_example(Wanted(("^a*$",), (), 2, 3, frozenset({"aa"}))) == Example("aaa")
-    assert find_example(Wanted(("^a*$",), (), 2, 3, frozenset({"aa", "aaa"}))) == NoText()
-    assert find_example(Wanted(("^a*$",), (), 0, 0)) == Example("")
+    assert find_example(Query(("^a*$",), (), 2, 3, frozenset({"aa"}))) == Example("aaa")
+    assert find_example(Query(("^a*$",), (), 2, 3, frozenset({"aa", "aaa"}))) == NoText()
+    assert find_example(Query(("^a*$",), (), 0, 0)) == Example("")
 
 
 def test_a_large_search_is_handed_on_and_ends() -> None:
-    wanted = Wanted(("^(a|b)*a(a|b){14}$",), ("^(b|a)*a[ab]{14}$",))
-    assert find_example(wanted) == TooLong()
-    assert isinstance(find_long_example(wanted), (NoText, TooHard))
-    smaller = Wanted(("^[ab]{0,3000}c$",), ("^[ab]*c$",))
+    query = Query(("^(a|b)*a(a|b){14}$",), ("^(b|a)*a[ab]{14}$",))
+    assert find_example(query) == TooLong()
+    assert isinstance(find_long_example(query), (NoText, TooHard))
+    smaller = Query(("^[ab]{0,3000}c$",), ("^[ab]*c$",))
     assert isinstance(find_long_example(smaller), (NoText, TooHard))
 
 
@@ -241,9 +241,9 @@ def test_a_large_search_is_handed_on_and_ends() -> None:
 def test_look_around_has_a_budget(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("schema_inclusion.automaton.MOST_STEPS", 100_000)
     monkeypatch.setattr("schema_inclusion.patterns.MOST_STEPS", 5_000)
-    wanted = Wanted((pattern, "^[a-z]{60}"), (pattern.replace("a", "(?:a|z)"),))
-    assert isinstance(find_example(wanted), TooLong | TooHard | Example | NoText)
-    assert isinstance(find_long_example.__wrapped__(wanted), TooHard | Example | NoText)
+    query = Query((pattern, "^[a-z]{60}"), (pattern.replace("a", "(?:a|z)"),))
+    assert isinstance(find_example(query), TooLong | TooHard | Example | NoText)
+    assert isinstance(find_long_example.__wrapped__(query), TooHard | Example | NoText)
     assert matches(pattern, "abcd" * 200) in (True, False, None)
 
 
@@ -320,7 +320,7 @@ def test_answers_hold_on_all_short_texts(whole: bool) -> None:
             return
         for text in TEXTS[:121]:
             assert matches(one, text) is bool(re.search(one, text))
-        answer = find_example(Wanted((one,), (other,)))
+        answer = find_example(Query((one,), (other,)))
         if isinstance(answer, Example):
             assert matches(one, answer.text) and not matches(other, answer.text)
         elif isinstance(answer, NoText):
@@ -394,7 +394,7 @@ def in_units(text: str) -> str:
 
 def assert_right(narrow: Tokens, wide: Tokens, narrow_row: int, wide_row: int) -> bool:
     """Holds inclusion of one pattern in another to the texts, and the text of a "no" to all engines; the answer."""
-    answer = find_example(Wanted(("".join(narrow),), ("".join(wide),)))
+    answer = find_example(Query(("".join(narrow),), ("".join(wide),)))
     assert isinstance(answer, (Example, NoText)), (narrow, wide)
     if isinstance(answer, NoText):
         assert not narrow_row & ~wide_row, (narrow, wide)

@@ -413,7 +413,7 @@ def test_folders_are_made_without_following_links(tree: Path, mechanism: str) ->
     root = bind(str(tree / "app"))
     before = descriptors()
     folder = make_folder(root, ("new", "deeper"))
-    assert [name for name, _ in folder.made] == ["new", "deeper"]
+    assert [name for name, _ in folder.new_folders] == ["new", "deeper"]
     folder.sync_made(os.fsync)
     mask = os.umask(0o022)
     os.umask(mask)

@@ -61,9 +61,9 @@ class Breach:
 
 def cite(requirements: Sequence[Requirement]) -> str:
     """The requirements behind a breach in a line of text: the first few, nearest first, and the number of the others."""
-    more = len(requirements) - CITED
+    omitted_count = len(requirements) - CITED
     names = ", ".join(map(str, requirements[:CITED]))
-    return f"requirement {names}" if more <= 0 else f"requirement {names} and {more} more"
+    return f"requirement {names}" if omitted_count <= 0 else f"requirement {names} and {omitted_count} more"
 
 
 class Folding(Generic[T]):
@@ -80,19 +80,19 @@ class Folding(Generic[T]):
     def __init__(self) -> None:
         self._seen: dict[Hashable, tuple[int, int, T]] = {}
 
-    def take(self, mark: Hashable, thing: T) -> int:
-        """The number of repeats that a thing stands for if it is reported now; 0 if it is to be omitted."""
-        total, reported_total, _ = self._seen.get(mark, (0, 0, thing))
+    def take(self, mark: Hashable, occurrence: T) -> int:
+        """The number of repeats that an occurrence stands for if it is reported now; 0 if it is to be omitted."""
+        total, reported_total, _ = self._seen.get(mark, (0, 0, occurrence))
         if not total and len(self._seen) >= MAX_MARKS:
             return 1
         total += 1
         is_due = total <= FIRST or str(total).strip("0") == "1"
-        self._seen[mark] = (total, total if is_due else reported_total, thing)
+        self._seen[mark] = (total, total if is_due else reported_total, occurrence)
         return total - reported_total if is_due else 0
 
     def list_omitted(self) -> Iterator[tuple[T, int]]:
         """The last omitted repeat of each mark, with the number of repeats that it stands for."""
-        for total, reported_total, thing in self._seen.values():
+        for total, reported_total, occurrence in self._seen.values():
             if total > reported_total:
-                yield thing, total - reported_total
+                yield occurrence, total - reported_total
         self._seen.clear()

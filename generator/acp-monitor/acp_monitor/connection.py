@@ -65,8 +65,8 @@ class Connection:
         """What the message recorded last made the monitor give up, as reasons why something is not judged."""
         budget = MemoryBudget()
 
-        def make_table(what: str = "", most: int = MAX_REQUESTS) -> Any:
-            on_evict = partial(self.report_eviction, f"there are more {what} than are kept") if what else lambda: None
+        def make_table(noun: str = "", most: int = MAX_REQUESTS) -> Any:
+            on_evict = partial(self.report_eviction, f"there are more {noun} than are kept") if noun else lambda: None
             return BoundedTable[str, Any](most, on_evict=on_evict, budget=budget)
 
         self.early_options: BoundedTable[str, Options] = make_table("options")
@@ -193,9 +193,9 @@ class Connection:
         for table in tables:
             table.clear()
 
-    def report_eviction(self, what: str) -> None:
+    def report_eviction(self, reason: str) -> None:
         """Report that a part of a message is not stored."""
-        self.evictions.append(f"{what}: what depends on that is not judged")
+        self.evictions.append(f"{reason}: what depends on that is not judged")
 
 
 def _negotiates(strict: Strict) -> bool:

@@ -137,9 +137,9 @@ def terminal_updates_in_one_batch(event: Event, _connection: Connection) -> Iter
 
 def _list_members(event: Event, field: str) -> Iterator[Place]:
     """Yield the members of a list in a result or an update, with their paths in the message."""
-    inside = () if event.kind == "result" else ("update",)
-    for index, item in enumerate(get_items(event.body, *inside, field)):
-        yield event.extend_path(*inside, field, index), item
+    prefix = () if event.kind == "result" else ("update",)
+    for index, item in enumerate(get_items(event.body, *prefix, field)):
+        yield event.extend_path(*prefix, field, index), item
 
 
 def _list_choices(option: Any) -> Iterator[Place]:

@@ -119,9 +119,9 @@ def _find_objection(field: Any, value: Any) -> str | None:
             return None
         case _:
             pass
-    for one in (value if kind == "array" else [value]) if choices is not None else ():
-        if one not in (choices or ()):
-            return f"{show(one)} is not one of the {len(choices or ())} choices"
+    for choice in (value if kind == "array" else [value]) if choices is not None else ():
+        if choice not in (choices or ()):
+            return f"{show(choice)} is not one of the {len(choices or ())} choices"
     if is_number(least) and size < least:
         return f"{show(value)} is below the minimum, {least}"
     if is_number(most) and size > most:

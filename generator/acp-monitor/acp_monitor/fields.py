@@ -68,7 +68,7 @@ def _report_unknown_fields(event: Event) -> Iterator[Finding]:
             continue
         of = f"the type {types[0]}" if types else "this object"
         unstable = UNSTABLE_FIELDS.get(protocol, {})
-        if any(name in unstable.get(each, ()) for each in types):
+        if any(name in unstable.get(type_name, ()) for type_name in types):
             sentence = f"{of} has the field {show(name)} only upstream, as unstable"
             yield Finding(event.extend_path(*path), sentence, level="note")
             continue

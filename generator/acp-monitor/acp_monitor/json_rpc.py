@@ -174,10 +174,10 @@ def extension_refused_otherwise(event: Event, connection: Connection) -> Iterato
 @rule("request")
 def id_in_use(event: Event, connection: Connection) -> Iterator[Finding]:
     """A request has the id of another request of the same peer that still waits for its answer."""
-    other = connection.pending[event.sender].get(make_key(event.id) or "")
-    if other is not None and other.refusal is None:
-        sentence = f"the id {show(event.id)} is in use by {show(other.method)}"
-        yield Finding(event.locate_member("id"), sentence, other.index)
+    open_request = connection.pending[event.sender].get(make_key(event.id) or "")
+    if open_request is not None and open_request.refusal is None:
+        sentence = f"the id {show(event.id)} is in use by {show(open_request.method)}"
+        yield Finding(event.locate_member("id"), sentence, open_request.index)
 
 
 @rule("notification", methods=("$/cancel_request",), level="note")

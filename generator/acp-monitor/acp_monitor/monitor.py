@@ -144,9 +144,9 @@ class Monitor:
         if self._connection.strict is not None:
             yield from self._judge(self._make_event("batch", index, sender, value))
         for place, item in enumerate(value):
-            inside = [problem for problem in duplicates if problem.pointer.startswith(f"/{place}/")]
-            own = (replace(problem, pointer=problem.pointer.removeprefix(f"/{place}")) for problem in inside)
-            yield from self._observe_message(index, sender, item, (place,), tuple(own))
+            inner = (problem for problem in duplicates if problem.pointer.startswith(f"/{place}/"))
+            problems = [replace(problem, pointer=problem.pointer.removeprefix(f"/{place}")) for problem in inner]
+            yield from self._observe_message(index, sender, item, (place,), tuple(problems))
 
     def _observe_message(
         self, index: int, sender: str, value: Any, at: Path, duplicates: tuple[Violation, ...]
@@ -188,27 +188,27 @@ class Monitor:
             event.session_id = event.request.session
         event.session = connection.find_session(event.session_id)
         event.update_kind = get_text(event.update, "sessionUpdate")
-        strict, is_foreign, others = connection.strict, False, connection.others
+        strict, is_foreign, candidates = connection.strict, False, connection.others
         if event.method == "initialize" and kind in ("request", "result"):
             version = reach(event.body, "protocolVersion")
             speaking = connection.choose_validator(version)
             strict, is_foreign = speaking or strict, speaking is None
-            others = () if is_named(version, connection.protocols) or connection.is_unknown(version) else others
+            candidates = () if is_named(version, connection.protocols) or connection.is_unknown(version) else candidates
         event.strict = strict
         if strict is None:
             event.unjudged = NO_SCHEMA
         else:
-            self._validate(event, strict, others, is_foreign=is_foreign)
+            self._validate(event, strict, candidates, is_foreign=is_foreign)
         return event
 
-    def _validate(self, event: Event, strict: Strict, others: Sequence[Strict], *, is_foreign: bool) -> None:
+    def _validate(self, event: Event, strict: Strict, candidates: Sequence[Strict], *, is_foreign: bool) -> None:
         """Validate a message. Where another possible version disagrees, the message is not judged."""
         is_request, value, method = event.kind != "notification", event.value, event.method or None
         event.route = strict.route(event.method, is_request=is_request)
         if event.route is None and event.method and event.kind != "error":
             event.unjudged = describe_unjudged(strict.contract, event.method, is_request=is_request)
         event.problems = strict.judge(value, sender=event.sender, method=method)
-        judged = [other.judge(value, sender=event.sender, method=method) for other in others]
+        judged = [candidate.judge(value, sender=event.sender, method=method) for candidate in candidates]
         unjudged = ""
         if any(bool(problems) != bool(event.problems) for problems in judged):
             unjudged = describe_disagreement(self._connection.protocols)
@@ -246,19 +246,20 @@ class Monitor:
 
         The request of the handshake belongs to all versions at once, since a client may offer several.
         """
-        others: list[set[Path]] = []
+        undeclared_paths: list[set[Path]] = []
         if event.method == "initialize" and event.kind == "request":
             if self._connection.is_unknown(reach(event.body, "protocolVersion")):
                 return
-            for other in self._connection.protocols.values():
-                route = other.route(event.method, is_request=True)
+            for candidate in self._connection.protocols.values():
+                route = candidate.route(event.method, is_request=True)
                 params: Any = route and route.params
-                if other is not strict and params is not None:
-                    others.append({one.path for one in get_types(other).find_undeclared(params, event.body)})
+                if candidate is not strict and params is not None:
+                    places = get_types(candidate).find_undeclared(params, event.body)
+                    undeclared_paths.append({place.path for place in places})
         concerns = partial(self._concerns, event)
         for place in get_types(strict).look(definition, event.body, on_limit, concerns):
             prefixes = {place.path[:length] for length in range(1, len(place.path) + 1)}
-            if all(prefixes & paths for paths in others):
+            if all(prefixes & paths for paths in undeclared_paths):
                 yield place
 
     def _concerns(self, event: Event, capability: str, is_absent: bool) -> bool:

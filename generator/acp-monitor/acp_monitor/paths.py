@@ -44,12 +44,12 @@ def find_root_fault(pointer: str, message: Any) -> RootFault | None:
 
 def find_foreign_roots(value: Any) -> tuple[int, ...]:
     """The indices of additional directories whose platform differs from that of `cwd`, or without one from that of the first."""
-    own = _find_platform(get_text(value, "cwd"))
+    cwd_platform = _find_platform(get_text(value, "cwd"))
     indices: list[int] = []
     for index, root in enumerate(read_roots(value) or ()):
         platform = _find_platform(root)
-        own = platform if own is None else own
-        if platform is not None and platform != own:
+        cwd_platform = platform if cwd_platform is None else cwd_platform
+        if platform is not None and platform != cwd_platform:
             indices.append(index)
     return tuple(indices)
 

@@ -143,8 +143,8 @@ class Session:
     @property
     def roots(self) -> tuple[str, ...] | None:
         """Its additional directories, as far as this connection shows them; `None` if unknown."""
-        own = None if self.open_answer is None else self.opener.roots
-        return None if own is None or self.inherited_roots is None else own
+        opened_roots = None if self.open_answer is None else self.opener.roots
+        return None if opened_roots is None or self.inherited_roots is None else opened_roots
 
     @property
     def used(self) -> int:
@@ -173,8 +173,8 @@ def read_options(value: Any) -> Options | None:
         name = get_text(option, "configId") or get_text(option, "id")
         if name is None:
             continue
-        choices = [one for choice in get_items(option, "options") for one in get_items(choice, "options") or [choice]]
-        values = {_hash_value(get_text(one, "value") or "") for one in choices}
+        choices = [leaf for choice in get_items(option, "options") for leaf in get_items(choice, "options") or [choice]]
+        values = {_hash_value(get_text(leaf, "value") or "") for leaf in choices}
         count += len(values)
         if count > MAX_OPTION_VALUES or len(options) > MAX_PARTS:
             return None

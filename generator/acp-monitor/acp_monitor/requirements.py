@@ -27,10 +27,10 @@ def find_requirements(protocol: str, rule: str, words: Iterable[str]) -> tuple[R
     """The requirements of a protocol behind a breach of a rule about these words, nearest first."""
     index = _read_index().get(protocol.replace("/unstable/", "/"), {})  # a channel has the documents of its version
     keys = [key for word in words for key in (f"{rule}:{word}", word)]
-    return tuple(dict.fromkeys(each for key in (*keys, rule) for each in index.get(key, ())))
+    return tuple(dict.fromkeys(requirement for key in (*keys, rule) for requirement in index.get(key, ())))
 
 
 def list_requirements(rule: str) -> tuple[Requirement, ...]:
     """All requirements behind a rule."""
     keys = (ids for index in _read_index().values() for key, ids in index.items() if key.partition(":")[0] == rule)
-    return tuple(dict.fromkeys(each for ids in keys for each in ids))
+    return tuple(dict.fromkeys(requirement for ids in keys for requirement in ids))

@@ -99,18 +99,18 @@ def list_result_outside_filter(event: Event, _connection: Connection) -> Iterato
     request = event.request
     if request is None or not request.well_formed:
         return
-    both = ("roots and directory",) if request.has_roots and request.cwd is not None else ()
+    combination = ("roots and directory",) if request.has_roots and request.cwd is not None else ()
     for index, info in enumerate(get_items(event.body, "sessions")):
         roots, cwd = read_roots(info), get_text(info, "cwd")
         is_shown = reach(info, _FIELD) is not None and roots is not None
         filter_roots = request.roots if request.has_roots and is_shown else None
         if filter_roots is not None and [*map(normalize, roots or ())] != [*map(normalize, filter_roots)]:
-            words = ("roots", *both, *(() if filter_roots else ("no roots",)))
+            words = ("roots", *combination, *(() if filter_roots else ("no roots",)))
             sentence = f"the roots are not {show(list(filter_roots))}, for which the list was filtered"
             yield Finding(event.extend_path("sessions", index, _FIELD), sentence, request.index, words)
         if request.cwd is not None and cwd is not None and normalize(cwd) != normalize(request.cwd):
             sentence = f"the working directory is not {show(request.cwd)}, for which the list was filtered"
-            yield Finding(event.extend_path("sessions", index, "cwd"), sentence, request.index, both)
+            yield Finding(event.extend_path("sessions", index, "cwd"), sentence, request.index, combination)
 
 
 @rule("result", methods=("session/list",))

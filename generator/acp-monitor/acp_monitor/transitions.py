@@ -141,7 +141,7 @@ def _has_unknown_subject(connection: Connection, event: Event) -> bool:
     subject = get_text(event.body, "subject", "type")
     if subject is None or connection.version == 1:
         return False
-    return subject.startswith("_") or any(one.path == ("subject", "type") for one in event.undeclared)
+    return subject.startswith("_") or any(place.path == ("subject", "type") for place in event.undeclared)
 
 
 # --- notifications ---
@@ -237,8 +237,8 @@ def _know_terminal(session: Session, name: str | None, *, has_ended: bool = Fals
 
 def _record_state(session: Session, event: Event, update: Any) -> None:
     if reach(update, "background") is not None:
-        entries = [(make_background_key(one), one) for one in get_items(update, "background")[:MAX_PARTS]]
-        session.background = {mark: describe_background(one) for mark, one in entries if mark is not None}
+        entries = [(make_background_key(entry), entry) for entry in get_items(update, "background")[:MAX_PARTS]]
+        session.background = {mark: describe_background(entry) for mark, entry in entries if mark is not None}
     state_name = get_text(update, "state")
     state = None if state_name is None else shorten(state_name)
     if state in BUSY and session.state not in BUSY:
@@ -412,8 +412,8 @@ def _record_roots(connection: Connection, event: Event) -> None:
 
 
 def _make_session(connection: Connection, opener: Pending) -> Session:
-    what = "there are more terminals, messages and tool calls of a session than are kept"
-    return Session(opener, partial(connection.report_eviction, what))
+    reason = "there are more terminals, messages and tool calls of a session than are kept"
+    return Session(opener, partial(connection.report_eviction, reason))
 
 
 def _keep(connection: Connection, body: Any, names: Iterable[str]) -> dict[str, Any]:

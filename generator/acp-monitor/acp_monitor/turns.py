@@ -209,7 +209,7 @@ def background_end_not_reported(event: Event, _connection: Connection) -> Iterat
         return
     if reach(event.update, "background") is None:
         return
-    current_keys = {make_background_key(one) for one in get_items(event.update, "background")}
+    current_keys = {make_background_key(entry) for entry in get_items(event.update, "background")}
     for mark, name in session.background.items():
         if mark not in current_keys and session.known_work.get(mark) is not True:
             sentence = f"{name} is no longer listed, and its end was not reported"

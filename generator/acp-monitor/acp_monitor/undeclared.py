@@ -85,7 +85,7 @@ class _Place(NamedTuple):
 
 @dataclass(slots=True)
 class _Node:
-    """A schema merged with its references and parts, without unions. `own` are the only values that it allows, if it names some.
+    """A schema merged with its references and parts, without unions. `enum` are the only values that it allows, if it names some.
 
     `is_open`: any other field is allowed. `capability` gates this field or variant, `required_with` makes fields required.
     """
@@ -97,7 +97,7 @@ class _Node:
     items: list[Any] = field(default_factory=list[Any])
     values: list[Any] = field(default_factory=list[Any])
     unions: list[list[Any]] = field(default_factory=list["list[Any]"])
-    own: list[Any] = field(default_factory=list[Any])
+    enum: list[Any] = field(default_factory=list[Any])
     types: set[type] | None = None
     is_open: bool = False
     capability: str | None = None
@@ -120,9 +120,9 @@ class Types:
         self._nodes: dict[int, _Node] = {}
         self._union_tags: dict[int, Mapping[str, tuple[frozenset[str], bool]]] = {}
         constants = list(_list_constants(schema))
-        self._constants: Final = frozenset(each for each in constants if not is_array(each) and not is_object(each))
-        self._longest: Final = max((len(each) for each in self._constants if isinstance(each, str)), default=0)
-        self._room: Final = 0 if any(is_array(each) or is_object(each) for each in constants) else shapes
+        self._constants: Final = frozenset(value for value in constants if not is_array(value) and not is_object(value))
+        self._longest: Final = max((len(value) for value in self._constants if isinstance(value, str)), default=0)
+        self._room: Final = 0 if any(is_array(value) or is_object(value) for value in constants) else shapes
         self._known: dict[int, frozenset[tuple[str, bool]]] = {}
         self._left = 0
 
@@ -141,7 +141,7 @@ class Types:
     ) -> Iterator[Undeclared]:
         """The fields of an instance that its types do not declare, and the values that they do not name; see `look`."""
         places = self.look(definition, value, on_limit, lambda capability, is_absent: False)
-        return (one for one in places if isinstance(one, Undeclared))
+        return (place for place in places if isinstance(place, Undeclared))
 
     def look(
         self,
@@ -264,13 +264,13 @@ class Types:
         for node in nodes:
             if node.capability is None:
                 pass
-            elif any(node is one for one in fields):
+            elif any(node is field_node for field_node in fields):
                 yield Use(path, node.capability, "field", str(path[-1]))
             elif is_object(value):
-                constants = (row for one in self._list_variants(node) for row in one.constants.items())
+                constants = (row for variant in self._list_variants(node) for row in variant.constants.items())
                 tags = (name for name, values in constants if value.get(name) in values)
                 yield from (Use((*path, tag), node.capability, "variant", str(value[tag])) for tag in islice(tags, 1))
-            elif value in node.own:
+            elif value in node.enum:
                 yield Use(path, node.capability, "value", str(value))
             for name, capability in node.required_with.items():
                 if is_object(value) and name not in value:
@@ -292,18 +292,18 @@ class Types:
 
     def _find_undeclared_text(self, text: str, nodes: list[_Node]) -> Iterator[tuple[tuple[str, ...], UndeclaredKind]]:
         """Yield the types that name some texts but not this one, unless it has the prefix of extensions."""
-        if text.startswith("_") or any(text in node.own for node in nodes):
+        if text.startswith("_") or any(text in node.enum for node in nodes):
             return
-        closed: list[tuple[str, ...]] = []
+        closed_types: list[tuple[str, ...]] = []
         for node in nodes:
             branches = [self._get_node(branch) for union in node.unions for branch in union]
-            constants = [value for branch in (node, *branches) for value in branch.own]
+            constants = [value for branch in (node, *branches) for value in branch.enum]
             if str in map(type, constants) and text not in constants:
-                if any(not one.own and one.types is not None and str in one.types for one in branches):
+                if any(not branch.enum and branch.types is not None and str in branch.types for branch in branches):
                     yield tuple(node.names), "value"
                 else:
-                    closed.append(tuple(node.names))
-        for names in closed[:1]:
+                    closed_types.append(tuple(node.names))
+        for names in closed_types[:1]:
             yield names, "closed value"
 
     def _find_undeclared_tags(
@@ -331,14 +331,16 @@ class Types:
         """The fields that discriminate the variants of a union, inner unions included, with their texts, and whether the union is open."""
         tags_of_union = self._union_tags.get(id(union))
         if tags_of_union is None:
-            variants = [one for branch in union for one in self._list_variants(self._get_node(branch))]
+            variants = [variant for branch in union for variant in self._list_variants(self._get_node(branch))]
             tags: dict[str, tuple[frozenset[str], bool]] = {}
-            for name in dict.fromkeys(name for one in variants for name in one.constants):
-                texts = {each for one in variants for each in one.constants.get(name, ()) if isinstance(each, str)}
-                others = [one.fields.get(name) for one in variants if name not in one.constants]
-                if not any(others):
+            for name in dict.fromkeys(name for variant in variants for name in variant.constants):
+                texts = {
+                    value for variant in variants for value in variant.constants.get(name, ()) if isinstance(value, str)
+                }
+                members = [variant.fields.get(name) for variant in variants if name not in variant.constants]
+                if not any(members):
                     tags[name] = frozenset(texts), False
-                elif all(others) and any(self._is_text(each) for each in others if each is not None):
+                elif all(members) and any(self._is_text(member) for member in members if member is not None):
                     tags[name] = frozenset(texts), True
             tags_of_union = self._union_tags[id(union)] = tags
         return tags_of_union
@@ -348,7 +350,7 @@ class Types:
         if node.constants or not node.unions:
             yield node
             return
-        for branch in (one for union in node.unions for one in union):
+        for branch in (branch for union in node.unions for branch in union):
             yield from self._list_variants(self._get_node(branch))
 
     def _is_text(self, schemas: Iterable[Any]) -> bool:
@@ -369,9 +371,9 @@ class Types:
             else:
                 return None
         below = [[self._count_agreement(value, branch) for branch in union] for union in node.unions]
-        if any(all(each is None for each in union) for union in below):
+        if any(all(agreement is None for agreement in union) for union in below):
             return None
-        return agreed + sum(max(each for each in union if each is not None) for union in below)
+        return agreed + sum(max(agreement for agreement in union if agreement is not None) for union in below)
 
     def _get_node(self, schema: Any) -> _Node:
         node = self._nodes.get(id(schema))
@@ -400,18 +402,18 @@ class Types:
                 node.constants.setdefault(name, []).extend(member.get("enum", [member.get("const")]))
         node.required.update(schema.get("required", ()))
         if "const" in schema or "enum" in schema:
-            node.own.extend(schema.get("enum", [schema.get("const")]))
+            node.enum.extend(schema.get("enum", [schema.get("const")]))
         if is_object(schema.get("items")):
             node.items.append(schema["items"])
-        more = schema.get("additionalProperties")
-        if is_object(more):
-            node.values.append(more)
-        node.is_open = node.is_open or more is True or "patternProperties" in schema
+        additional = schema.get("additionalProperties")
+        if is_object(additional):
+            node.values.append(additional)
+        node.is_open = node.is_open or additional is True or "patternProperties" in schema
         types = schema.get("type")
         if types is not None:
             type_names = [types] if isinstance(types, str) else types
-            own = {each for name in type_names for each in _TYPES.get(name, ())}
-            node.types = own if node.types is None else node.types & own
+            allowed_types = {type_ for name in type_names for type_ in _TYPES.get(name, ())}
+            node.types = allowed_types if node.types is None else node.types & allowed_types
 
 
 @lru_cache(32)

@@ -64,7 +64,7 @@ class UnstableChannels:
         if len(self._reported) >= MAX_NOTES:
             return None
         if self._channels is None:
-            self._channels = {one.contract.version: one for one in self._read()}
+            self._channels = {channel.contract.version: channel for channel in self._read()}
         return self._channels.get(strict.contract.version)
 
     def _is_news(self, method: str, name: str, value: str | None) -> bool:
@@ -74,8 +74,8 @@ class UnstableChannels:
         return is_news
 
 
-def _make_finding(path: Path, what: str, channel: Strict, strict: Strict) -> Finding:
-    return Finding(path, f"{what} is not in {strict.contract.name}; the unstable {channel.contract.name} has it")
+def _make_finding(path: Path, subject: str, channel: Strict, strict: Strict) -> Finding:
+    return Finding(path, f"{subject} is not in {strict.contract.name}; the unstable {channel.contract.name} has it")
 
 
 _COMMON: Final[Mapping[str, frozenset[str]]] = {

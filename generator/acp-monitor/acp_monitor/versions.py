@@ -39,8 +39,8 @@ def choose_version(version: object, protocols: Mapping[Any, T], in_force: T | No
 
 def describe_disagreement(versions: Iterable[object]) -> str:
     """Why a message is not judged that is right by one version and wrong by another, while nobody has said which is spoken."""
-    known = " and ".join(map(str, versions))
-    return f"no `initialize` has named the version, and {known} judge this message differently; name the protocol to judge by (--protocol)"
+    names = " and ".join(map(str, versions))
+    return f"no `initialize` has named the version, and {names} judge this message differently; name the protocol to judge by (--protocol)"
 
 
 def find_peers(contract: Contract) -> tuple[str, str]:

@@ -77,7 +77,9 @@ class Agent:
         self.files = files
         self.owners: dict[str, AgentCore] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        if any(isinstance(one, v2.AuthMethodAgent) for one in auth_methods) and not self.overrides("on_authenticate"):
+        if any(isinstance(method, v2.AuthMethodAgent) for method in auth_methods) and not self.overrides(
+            "on_authenticate"
+        ):
             raise ValueError("an agent with methods of authentication needs 'on_authenticate'")
         if auth_methods and not self.overrides("on_logout"):
             raise ValueError("an agent with methods of authentication needs 'on_logout'")
@@ -167,7 +169,7 @@ def _make_policy(allowed_roots: Iterable[str | os.PathLike[str]] | RootPolicy | 
         return lambda path: None
     if callable(allowed_roots):
         return allowed_roots
-    folders = [os.path.realpath(one) for one in allowed_roots]
+    folders = [os.path.realpath(root) for root in allowed_roots]
 
     def allow(path: str) -> str | None:
         real = os.path.realpath(path)

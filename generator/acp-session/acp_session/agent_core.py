@@ -127,7 +127,7 @@ class AgentCore(peers.Agent):
 
     async def auth_login(self, params: v2.LoginAuthRequest, /) -> v2.LoginAuthResponse:
         """Log the user in."""
-        ids = [one.method_id for one in self.agent.auth_methods if not isinstance(one, v2.AuthMethodTerminal)]
+        ids = [method.method_id for method in self.agent.auth_methods if not isinstance(method, v2.AuthMethodTerminal)]
         if params.method_id not in ids:
             raise make_invalid_params("the agent has no such method", "/methodId")
         await self._call(self.agent.on_authenticate(self.peer, params.method_id))
@@ -173,20 +173,22 @@ class AgentCore(peers.Agent):
     async def session_list(self, params: v2.ListSessionsRequest, /) -> v2.ListSessionsResponse:
         """List the sessions that pass the filters, newest first, in pages. Raises `RequestError` for an invalid cursor."""
         user = self.peer.user
-        infos = {one.session_id: one for one in await self._call(self.agent.store.list(user))}
-        infos |= {one.id: one.stored.info() for one in self.sessions.values() if one.stored.user == user}
+        infos = {session.session_id: session for session in await self._call(self.agent.store.list(user))}
+        infos |= {
+            session.id: session.stored.info() for session in self.sessions.values() if session.stored.user == user
+        }
         order = sorted(infos.values(), key=_sort_key, reverse=True)
         matches = self._workspace.filter_sessions(
-            order, params, lambda one: parse_scope(one.cwd, one.additional_directories, flavour=None)
+            order, params, lambda session: parse_scope(session.cwd, session.additional_directories, flavour=None)
         )
         if params.cursor is not None:
-            last = _parse_cursor(params.cursor)
-            matches = [one for one in matches if _sort_key(one) < last]
+            last_key = _parse_cursor(params.cursor)
+            matches = [session for session in matches if _sort_key(session) < last_key]
         page = matches[:PAGE_SIZE]
         if not self.agent.additional_directories:
-            page = [one.__replace__(additional_directories=UNSET) for one in page]
-        more: dict[str, Any] = {"next_cursor": json.dumps(_sort_key(page[-1]))} if len(matches) > PAGE_SIZE else {}
-        return v2.ListSessionsResponse(sessions=page, **more)
+            page = [session.__replace__(additional_directories=UNSET) for session in page]
+        next_page: dict[str, Any] = {"next_cursor": json.dumps(_sort_key(page[-1]))} if len(matches) > PAGE_SIZE else {}
+        return v2.ListSessionsResponse(sessions=page, **next_page)
 
     async def session_close(self, params: v2.CloseSessionRequest, /) -> v2.CloseSessionResponse:
         """Close a session: cancel all work, and send its end. The session can be opened again."""
@@ -388,12 +390,12 @@ class AgentCore(peers.Agent):
             raise INTERNAL from error
 
 
-def _require_types(items: Sequence[Any], allowed_types: Collection[str], what: str, pointer: str) -> None:
+def _require_types(items: Sequence[Any], allowed_types: Collection[str], noun: str, pointer: str) -> None:
     """Raise `RequestError` -32602 for the first item of a type that is not allowed."""
     for index, item in enumerate(items):
         type_ = item.tag if isinstance(item, Unknown) else item.type
         if type_ not in allowed_types:
-            raise make_invalid_params(f"this agent takes no {what} of the type {type_!r}", f"{pointer}/{index}")
+            raise make_invalid_params(f"this agent takes no {noun} of the type {type_!r}", f"{pointer}/{index}")
 
 
 def _replace_option(session: Session, config_id: str, value: object) -> list[v2.SessionConfigOption]:

@@ -64,15 +64,15 @@ def require_instance(base: type[Any], **arguments: object) -> None:
                 f"'{name}' was not initialized: call super().__init__() in {type(value).__name__}.__init__"
             )
         hooks = [method for method in vars(base) if method.startswith("on_")]
-        derived = [one for one in type(value).__mro__ if issubclass(one, base) and one is not base]
-        for method in {method for one in derived for method in vars(one)} - set(hooks):
+        derived = [class_ for class_ in type(value).__mro__ if issubclass(class_, base) and class_ is not base]
+        for method in {method for class_ in derived for method in vars(class_)} - set(hooks):
             near = get_close_matches(method, hooks, 1, 0.8) if method.startswith("on_") else []
             if near:
                 raise ValueError(f"{base.__name__} never calls {method!r} of {type(value).__name__}: write {near[0]!r}")
-        for method, own in vars(base).items():
+        for method, definition in vars(base).items():
             function = getattr(type(value), method)
             is_plain = inspect.isfunction(function) and not hasattr(function, "__wrapped__")
-            if inspect.iscoroutinefunction(own) and is_plain and not inspect.iscoroutinefunction(function):
+            if inspect.iscoroutinefunction(definition) and is_plain and not inspect.iscoroutinefunction(function):
                 raise ValueError(
                     f"'{function.__qualname__}' must be a coroutine: write 'async def {method}', without 'yield'"
                 )

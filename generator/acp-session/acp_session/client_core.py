@@ -138,7 +138,7 @@ class ClientCore(peers2.Client):
     ) -> tuple[RootSet, dict[str, Any]]:
         """The roots of a session, and the fields of the request that opens it."""
         self.require_agent()
-        servers = [_convert_server(index, one) for index, one in enumerate(mcp_servers)]
+        servers = [_convert_server(index, server) for index, server in enumerate(mcp_servers)]
         # every v1 agent starts MCP servers
         self.require_types(method, servers, "mcp", {"http": "http"} if self.version == 1 else _MCP_TRANSPORTS)
         is_advertised = self.advertises("additionalDirectories")
@@ -209,7 +209,7 @@ class ClientCore(peers2.Client):
         if not self.has_v1_capability(*capabilities):
             method = "session/load" if is_load else "session/resume"
             raise NotAdvertised(method, f"agent:agentCapabilities.{capabilities[-1]}")
-        more: dict[str, Any] = {"replay_from": v2.ReplayFromStart()} if is_load else {}
+        replay: dict[str, Any] = {"replay_from": v2.ReplayFromStart()} if is_load else {}
         lock = self._locks.setdefault(session_id, asyncio.Lock())
         async with lock:
             while session_id in self._endings:  # which would end it here although the agent has opened it again
@@ -226,7 +226,7 @@ class ClientCore(peers2.Client):
             is_agreed = False
             try:
                 async with self.workspace.open_session(roots, session_id):
-                    request = v2.ResumeSessionRequest(session_id=session_id, **fields, **more)
+                    request = v2.ResumeSessionRequest(session_id=session_id, **fields, **replay)
                     result = await self.request("session/resume", request)
                     self._begin(session_id, roots, result, transcript)
                     is_agreed = True
@@ -465,12 +465,15 @@ class OverridableServices(LocalServices):
 
     def capabilities(self) -> v1.ClientCapabilities:
         """The capabilities of what is configured and can be confined here, and of what is overridden."""
-        own, terminals = super().capabilities(), [name for name in SERVICE_METHODS.values() if "terminal" in name]
+        capabilities = super().capabilities()
+        terminals = [name for name in SERVICE_METHODS.values() if "terminal" in name]
         fs = v1.FileSystemCapabilities(
-            read_text_file=own.fs.read_text_file or self._client.overrides("read_text_file"),
-            write_text_file=own.fs.write_text_file or self._client.overrides("write_text_file"),
+            read_text_file=capabilities.fs.read_text_file or self._client.overrides("read_text_file"),
+            write_text_file=capabilities.fs.write_text_file or self._client.overrides("write_text_file"),
         )
-        return v1.ClientCapabilities(fs=fs, terminal=own.terminal or all(map(self._client.overrides, terminals)))
+        return v1.ClientCapabilities(
+            fs=fs, terminal=capabilities.terminal or all(map(self._client.overrides, terminals))
+        )
 
     def list_terminals(self, session_id: str) -> None:  # noqa: ARG002
         """See `LocalServices`: all terminals are allowed."""

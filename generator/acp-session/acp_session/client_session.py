@@ -135,7 +135,7 @@ class ClientSession:
     async def _prompt(self, prompt: PromptContent, cancellations: int) -> PromptResult:
         self._require_open()
         parts: Any = prompt if isinstance(prompt, Sequence) and not isinstance(prompt, str) else [prompt]
-        request = v2.PromptRequest(session_id=self.id, prompt=[make_content_block(one) for one in parts])
+        request = v2.PromptRequest(session_id=self.id, prompt=[make_content_block(part) for part in parts])
         self._core.require_types("session/prompt", request.prompt, "prompt", PROMPT_CAPABILITIES)
         while self.scope.is_cancelled and self.prompts.open:
             await self.prompts.wait_until_ended()
@@ -191,8 +191,8 @@ class ClientSession:
         Raises `ValueError` for an option or a value that the session does not have.
         """
         self._require_open()
-        options = [one for one in self.config_options if one.config_id == config_id]
-        if not any(isinstance(one, v2.UnknownSessionConfigOption) for one in options):
+        options = [option for option in self.config_options if option.config_id == config_id]
+        if not any(isinstance(option, v2.UnknownSessionConfigOption) for option in options):
             with_value(options, config_id, value)
         fields: Any = {"session_id": self.id, "config_id": config_id, "value": value}
         is_switch = isinstance(value, bool)

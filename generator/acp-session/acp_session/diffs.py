@@ -13,10 +13,10 @@ from typing import Any, Final, cast
 
 def diff_to_v2(diff: Mapping[str, Any]) -> dict[str, Any]:
     """Convert a v1 diff to v2, with a patch."""
-    rest = {key: value for key, value in diff.items() if key not in ("path", "oldText", "newText")}
+    fields = {key: value for key, value in diff.items() if key not in ("path", "oldText", "newText")}
     path, old, new = str(diff["path"]), diff.get("oldText"), str(diff["newText"])
     change = {"operation": "add" if old is None else "modify", "path": path, "fileType": "text"}
-    return {**rest, "changes": [change], "patch": {"format": "git_patch", "text": _patch(path, old, new)}}
+    return {**fields, "changes": [change], "patch": {"format": "git_patch", "text": _patch(path, old, new)}}
 
 
 def diff_to_v1(diff: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -31,8 +31,8 @@ def diff_to_v1(diff: Mapping[str, Any]) -> dict[str, Any] | None:
     before = None if change["operation"] == "add" else old
     if _patch(path, before, new) != patch["text"]:
         return None
-    rest = {key: value for key, value in diff.items() if key not in ("changes", "patch")}
-    return {**rest, "path": path, **({} if before is None else {"oldText": before}), "newText": new}
+    fields = {key: value for key, value in diff.items() if key not in ("changes", "patch")}
+    return {**fields, "path": path, **({} if before is None else {"oldText": before}), "newText": new}
 
 
 def as_object(value: Any) -> dict[str, Any]:
@@ -46,12 +46,12 @@ def _patch(path: str, old: str | None, new: str) -> str:
     Its paths are those of `changes`, without the prefixes `a/` and `b/` (schema of v2, `DiffPatchFormat`).
     """
     before, after = _split(old or ""), _split(new)
-    same = _count_common(before, after)
-    end = _count_common(before[same:][::-1], after[same:][::-1])
+    common = _count_common(before, after)
+    end = _count_common(before[common:][::-1], after[common:][::-1])
     lines = [
-        *(f" {line}" for line in before[:same]),
-        *(f"-{line}" for line in before[same : len(before) - end]),
-        *(f"+{line}" for line in after[same : len(after) - end]),
+        *(f" {line}" for line in before[:common]),
+        *(f"-{line}" for line in before[common : len(before) - end]),
+        *(f"+{line}" for line in after[common : len(after) - end]),
         *(f" {line}" for line in before[len(before) - end :]),
     ]
     name = _quote(path)
@@ -96,15 +96,15 @@ def _parse_texts(patch: str) -> tuple[str, str]:
     """The two texts of a patch made by `_patch`; for any other patch, texts that give a different patch."""
     old: list[str] = []
     new: list[str] = []
-    last: tuple[list[str], ...] = ()
+    sides: tuple[list[str], ...] = ()
     _, _, body = patch.partition("\n@@ ")
     for line in _split(body)[1:]:
         if line.startswith("\\"):
-            for side in last:
+            for side in sides:
                 side[-1] = side[-1].removesuffix("\n")
             continue
-        last = {" ": (old, new), "-": (old,), "+": (new,)}.get(line[:1], ())
-        for side in last:
+        sides = {" ": (old, new), "-": (old,), "+": (new,)}.get(line[:1], ())
+        for side in sides:
             side.append(line[1:])
     return "".join(old), "".join(new)
 

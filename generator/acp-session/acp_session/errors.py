@@ -100,4 +100,6 @@ def find_path(version: int, capability: str) -> str:
 
 def describe_problems(error: DecodeError, part: str = "") -> dict[str, Any]:
     """The `data` of an error for an invalid message; `part` is the pointer of the value in the message, such as `/params`."""
-    return {"problems": [{"pointer": part + one.pointer, "message": one.sentence} for one in error.problems]}
+    return {
+        "problems": [{"pointer": part + problem.pointer, "message": problem.sentence} for problem in error.problems]
+    }

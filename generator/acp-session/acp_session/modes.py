@@ -23,17 +23,17 @@ class Mode:
 
 def find_mode_option(options: Sequence[v2.SessionConfigOption]) -> v2.SessionConfigSelect | None:
     """The option that represents the mode; `None` if the session has no modes."""
-    selects = (one for one in options if isinstance(one, v2.SessionConfigSelect))
-    return next((one for one in selects if one.category == MODE), None)
+    selects = (option for option in options if isinstance(option, v2.SessionConfigSelect))
+    return next((select for select in selects if select.category == MODE), None)
 
 
 def list_modes(option: v2.SessionConfigSelect | None) -> tuple[Mode, ...]:
     """The values of an option as modes, with groups flattened."""
     choices: list[v2.SessionConfigSelectOption] = []
     entries: Sequence[Any] = () if option is None else option.options
-    for one in entries:
-        choices += one.options if isinstance(one, v2.SessionConfigSelectGroup) else [one]
-    return tuple(Mode(one.value, one.name, one.description) for one in choices)
+    for choice in entries:
+        choices += choice.options if isinstance(choice, v2.SessionConfigSelectGroup) else [choice]
+    return tuple(Mode(choice.value, choice.name, choice.description) for choice in choices)
 
 
 def with_value(
@@ -41,15 +41,15 @@ def with_value(
 ) -> list[v2.SessionConfigOption]:
     """A copy of the options in which one has a new value. Raises `ValueError` for an unknown option or value."""
     result = list(options)
-    for index, one in enumerate(options):
-        if one.config_id != config_id:
+    for index, option in enumerate(options):
+        if option.config_id != config_id:
             continue
-        if isinstance(one, v2.SessionConfigSelect):
-            fits = value in [choice.id for choice in list_modes(one)]
+        if isinstance(option, v2.SessionConfigSelect):
+            fits = value in [choice.id for choice in list_modes(option)]
         else:
-            fits = isinstance(one, v2.SessionConfigBoolean) and isinstance(value, bool)
+            fits = isinstance(option, v2.SessionConfigBoolean) and isinstance(value, bool)
         if not fits:
             raise ValueError(f"the option {config_id!r} cannot have the value {value!r}")
-        result[index] = one.__replace__(current_value=value)
+        result[index] = option.__replace__(current_value=value)
         return result
     raise ValueError(f"the session has no option {config_id!r}")

@@ -61,8 +61,8 @@ def ask(
     repeated = [id_ for index, id_ in enumerate(ids) if id_ in ids[:index]]
     if repeated:
         raise ValueError(f"two options have the id {repeated[0]!r}")
-    more = omit_none(description=description, subject=subject)
-    return v2.RequestPermissionRequest(session_id=session_id, title=title, options=list(options), **more)
+    prompt_fields = omit_none(description=description, subject=subject)
+    return v2.RequestPermissionRequest(session_id=session_id, title=title, options=list(options), **prompt_fields)
 
 
 def make_title(title: object) -> str:

@@ -218,7 +218,7 @@ class Negotiation(EarlyTransport):
         requested = read_integer(as_object(message.get("params")).get("protocolVersion"))
         if requested is None:
             return id_, RequestError.invalid_params("/params/protocolVersion", "it must be an integer")
-        version = max((one for one in self._versions if one <= requested), default=None)
+        version = max((version for version in self._versions if version <= requested), default=None)
         if version is None:
             data = {"requested": requested, "supported": self._versions}
             return id_, RequestError(UNSUPPORTED_VERSION, f"version {requested} is not supported here", data)

@@ -191,9 +191,9 @@ class Session:
 
     async def set_modes(self, modes: Sequence[Mode], current: str) -> None:
         """Offer modes; an empty sequence withdraws them. Raises `ValueError` if `current` is not one of them."""
-        values = [_make_choice(one) for one in modes]
-        if values and current not in (one.value for one in values):
-            raise ValueError(f"the mode {current!r} is not one of {[one.value for one in values]}")
+        values = [_make_choice(mode) for mode in modes]
+        if values and current not in (mode.value for mode in values):
+            raise ValueError(f"the mode {current!r} is not one of {[mode.value for mode in values]}")
         options = list(self.config_options)
         if values:
             option = v2.SessionConfigSelect(
@@ -209,15 +209,15 @@ class Session:
     @property
     def config_options(self) -> tuple[v2.SessionConfigOption, ...]:
         """The options that are offered to the user, without the modes."""
-        return tuple(one for one in self.stored.config_options if one is not self._mode_option)
+        return tuple(option for option in self.stored.config_options if option is not self._mode_option)
 
     @property
     def config(self) -> Mapping[str, str | bool]:
         """The current values of all options by id; the mode of `set_modes` has the id `mode`."""
         return {
-            one.config_id: one.current_value
-            for one in self.stored.config_options
-            if isinstance(one, v2.SessionConfigSelect | v2.SessionConfigBoolean)
+            option.config_id: option.current_value
+            for option in self.stored.config_options
+            if isinstance(option, v2.SessionConfigSelect | v2.SessionConfigBoolean)
         }
 
     async def set_config_options(self, options: Sequence[v2.SessionConfigOption]) -> None:
@@ -226,7 +226,7 @@ class Session:
         Modes are unaffected: they are set by `set_modes`, as the option of category `mode`. Raises `ValueError` for such an option, the
         id `mode`, or duplicate ids.
         """
-        ids, mode = [one.config_id for one in options], self._mode_option
+        ids, mode = [option.config_id for option in options], self._mode_option
         if MODE in ids or len(set(ids)) != len(ids):
             raise ValueError(f"options need ids of their own, and {MODE!r} is that of the modes: {ids}")
         if find_mode_option(options) is not None:
@@ -400,7 +400,7 @@ class Session:
     def _drop_settings(self) -> None:
         if self._pending is not None:
             settings = v2.ConfigOptionUpdate | v2.AvailableCommandsUpdate
-            self._pending = [one for one in self._pending if not isinstance(one, settings)]
+            self._pending = [update for update in self._pending if not isinstance(update, settings)]
 
     async def finish_opening(self, *, is_replayed: bool = False, is_new: bool = False) -> None:
         """Send the history if it is to be replayed, then the updates that were held back, and the current state."""
@@ -418,12 +418,15 @@ class Session:
     async def _replay(self) -> None:
         """Send the history and the output of running terminals. New updates are sent after these."""
         history, terminal_updates = list(self.stored.history), v2.TerminalUpdate | v2.TerminalOutputChunk
-        history_ids = {id(one) for one in history}
+        history_ids = {id(update) for update in history}
         self._pending = [
-            one for one in self._pending or () if id(one) not in history_ids and not isinstance(one, terminal_updates)
+            update
+            for update in self._pending or ()
+            if id(update) not in history_ids and not isinstance(update, terminal_updates)
         ]
         outputs = [
-            v2.TerminalUpdate(terminal_id=one.terminal_id, output=_get_output(one)) for one in self._terminals.values()
+            v2.TerminalUpdate(terminal_id=terminal.terminal_id, output=_get_output(terminal))
+            for terminal in self._terminals.values()
         ]
         for update in (*history, *outputs):
             await self._deliver(update)
@@ -537,8 +540,10 @@ class Session:
     async def _end(self, reason: dict[str, Any]) -> None:
         """Send the end of the work, and that of its open tool calls if it was cancelled or failed."""
         self._turn, self._state = None, "idle"
-        beside = {one.tool_call_id for one in self._background or () if isinstance(one, v2.BackgroundToolCall)}
-        calls: Collection[str] = self._calls - beside if reason["stopReason"] in ("error", "cancelled") else ()
+        background_ids = {
+            work.tool_call_id for work in self._background or () if isinstance(work, v2.BackgroundToolCall)
+        }
+        calls: Collection[str] = self._calls - background_ids if reason["stopReason"] in ("error", "cancelled") else ()
         updates = self.end_calls(calls, "failed" if reason["stopReason"] == "error" else "cancelled")
         await self._save()
         with suppress(ConnectionError):

@@ -171,7 +171,7 @@ class FileStore:
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 file.write(f"{header}\n")
-                file.writelines(f"{json.dumps(to_builtins(one))}\n" for one in history)
+                file.writelines(f"{json.dumps(to_builtins(update))}\n" for update in history)
                 file.flush()
                 os.fsync(file.fileno())
                 revision = _make_revision(os.fstat(file.fileno()))
@@ -189,9 +189,9 @@ class FileStore:
         try:
             with path.open(encoding="utf-8", newline="\n") as file:
                 revision = _make_revision(os.fstat(file.fileno()))
-                first, *rest = file.read().removesuffix("\n").split("\n")
-            session = _parse_session(first)
-            session.history = [v2.decode_as(v2.SessionUpdate, json.loads(line)) for line in rest]
+                header, *update_lines = file.read().removesuffix("\n").split("\n")
+            session = _parse_session(header)
+            session.history = [v2.decode_as(v2.SessionUpdate, json.loads(line)) for line in update_lines]
         except FileNotFoundError:
             return None
         except DAMAGED as error:
@@ -274,8 +274,8 @@ def _parse_session(line: str) -> StoredSession:
         title=info.title,
         updated_at=info.updated_at,
         data=dict(fields["data"]),
-        config_options=[v2.decode_as(v2.SessionConfigOption, one) for one in fields["configOptions"]],
-        commands=[v2.decode_as(v2.AvailableCommand, one) for one in fields["commands"]],
+        config_options=[v2.decode_as(v2.SessionConfigOption, option) for option in fields["configOptions"]],
+        commands=[v2.decode_as(v2.AvailableCommand, command) for command in fields["commands"]],
         calls=int(fields["calls"]),
         user=fields["user"],
     )

@@ -181,7 +181,7 @@ class Transcript:
         self._cancelled: set[str] = set()
 
     def _list_messages(self, *roles: Role) -> tuple[Message, ...]:
-        return tuple(one for one in self.entries if isinstance(one, Message) and one.role in roles)
+        return tuple(entry for entry in self.entries if isinstance(entry, Message) and entry.role in roles)
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -222,7 +222,7 @@ class Transcript:
     @property
     def tool_calls(self) -> dict[str, ToolCallState]:
         """The tool calls by id, in order."""
-        return {one.id: one for one in self.entries if isinstance(one, ToolCallState)}
+        return {entry.id: entry for entry in self.entries if isinstance(entry, ToolCallState)}
 
     def fork(self) -> Transcript:
         """A transcript that begins with a copy of this one, without its work. Ids start afresh: updates of the forked session change no
@@ -233,8 +233,8 @@ class Transcript:
         copy.background = None
         for terminal in copy.terminals.values():
             terminal.capabilities = None
-        for own in (copy._messages, copy._tool_calls, copy._cancelled):
-            own.clear()
+        for state in (copy._messages, copy._tool_calls, copy._cancelled):
+            state.clear()
         copies = {id(old): id(new) for old, new in zip(self.entries, copy.entries, strict=True)}
         copy._sizes = {copies[key] if isinstance(key, int) else key: size for key, size in self._sizes.items()}
         return copy
@@ -302,10 +302,10 @@ class Transcript:
 
     def mark_cancelled(self) -> None:
         """Mark unfinished tool calls as cancelled, as when the user cancels the work."""
-        for one in self._tool_calls.values():
-            if one.status not in FINAL_STATUSES:
-                one.is_cancelled = True
-                self._cancelled.add(one.id)
+        for tool_call in self._tool_calls.values():
+            if tool_call.status not in FINAL_STATUSES:
+                tool_call.is_cancelled = True
+                self._cancelled.add(tool_call.id)
 
     def _get_message(self, kind: str, message_id: str) -> Message:
         key = _ROLES[kind], message_id
@@ -359,10 +359,12 @@ class Transcript:
             self._cancelled.clear()
 
     def _update_compaction(self, update: v2.CompactionUpdate | v2.CompactionSummaryChunk) -> None:
-        same = (
-            one for one in self.entries if isinstance(one, Compaction) and one.compaction_id == update.compaction_id
+        compactions = (
+            entry
+            for entry in self.entries
+            if isinstance(entry, Compaction) and entry.compaction_id == update.compaction_id
         )
-        compaction = next(same, None) or self._enter(Compaction(update.compaction_id))
+        compaction = next(compactions, None) or self._enter(Compaction(update.compaction_id))
         if isinstance(update, v2.CompactionSummaryChunk):
             compaction.summary.append(update.content)
         else:

@@ -159,7 +159,7 @@ class ToolCall:
         """
         subject = v2.ToolCallPermissionSubject(tool_call=v2.ToolCallUpdate(**self.shown))
         decision = await self.turn.decide(title or self.title, description, options, subject)
-        self.chosen_option = next((one for one in options if one.option_id == decision.option_id), None)
+        self.chosen_option = next((option for option in options if option.option_id == decision.option_id), None)
         await self.update(status="in_progress" if decision.allowed else "failed")
         return decision.allowed
 
@@ -198,8 +198,8 @@ class Turn:
         """Show a plan, replacing the one with this id. A string is a pending step."""
         refuse_text(entries=entries)
         steps = [
-            v2.PlanEntry(content=one, priority="medium", status="pending") if isinstance(one, str) else one
-            for one in entries
+            v2.PlanEntry(content=entry, priority="medium", status="pending") if isinstance(entry, str) else entry
+            for entry in entries
         ]
         await self.session.send_update(v2.PlanUpdate(plan=v2.PlanItems(plan_id=plan_id, entries=steps)))
 
@@ -432,7 +432,7 @@ class Turn:
         """Convert content to the types of the protocol."""
         if isinstance(content, str | Diff | Record):
             return (self._convert_content(content),)
-        return tuple(self._convert_content(one) for one in content)
+        return tuple(self._convert_content(part) for part in content)
 
     def _convert_content(self, item: Any) -> v2.ToolCallContent:
         if isinstance(item, Diff):
@@ -450,7 +450,7 @@ class Turn:
     def convert_locations(self, locations: Iterable[Location]) -> tuple[v2.ToolCallLocation, ...]:
         """Convert locations to the type of the protocol."""
         refuse_text(locations=locations)
-        return tuple(self._convert_location(one) for one in locations)
+        return tuple(self._convert_location(location) for location in locations)
 
     def _convert_location(self, location: Location) -> v2.ToolCallLocation:
         if isinstance(location, v2.ToolCallLocation):

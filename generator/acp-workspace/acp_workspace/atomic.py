@@ -80,7 +80,7 @@ class Folder:
     """An open directory, and the directories on its path that were created for it, outermost first: names, and what their parents are."""
 
     descriptor: int
-    made: list[tuple[str, Identity]] = field(default_factory=list[tuple[str, Identity]])
+    new_folders: list[tuple[str, Identity]] = field(default_factory=list[tuple[str, Identity]])
 
     def close(self) -> None:
         """Close the directory. Created directories stay."""
@@ -111,7 +111,7 @@ class Folder:
         """
         folder = os.dup(self.descriptor)
         try:
-            for name, expected in reversed(self.made):
+            for name, expected in reversed(self.new_folders):
                 try:
                     parent = os.open("..", FOLDER, dir_fd=folder)
                 except OSError:
@@ -138,9 +138,9 @@ def make_folder(root: Root, parts: Sequence[str]) -> Folder:
                 parent = read_identity(folder.descriptor)
                 try:
                     os.mkdir(name, 0o777, dir_fd=folder.descriptor)
-                    folder.made.append((name, parent))
+                    folder.new_folders.append((name, parent))
                 except FileExistsError:  # what somebody else made meanwhile stays, and so does what lies above it
-                    folder.made.clear()
+                    folder.new_folders.clear()
                 following = open_beneath(folder.descriptor, (name,), FOLDER)
             os.close(folder.descriptor)
             folder.descriptor = following
@@ -275,23 +275,23 @@ def _open_temporary(folder: int, permissions: int) -> Generator[tuple[str, int],
 
 
 def _fill(file: int, content: bytes) -> None:
-    rest = memoryview(content)
-    while rest:
-        rest = rest[os.write(file, rest) :]
+    remaining = memoryview(content)
+    while remaining:
+        remaining = remaining[os.write(file, remaining) :]
 
 
 def _take_over(file: int, old: Old) -> None:
-    own = os.fstat(file)
+    status = os.fstat(file)
     mode = stat.S_IMODE(old.status.st_mode) & 0o777
     access = _access_list(old.descriptor)
-    if old.status.st_gid != own.st_gid:
+    if old.status.st_gid != status.st_gid:
         try:
             os.fchown(file, -1, old.status.st_gid)
         except PermissionError:
             # Another group must not get the rights of the old one, nor the old one those of all others.
             mode = mode & 0o700 if access is not None else mode & (0o700 | mode >> 3 & 0o007)
             access = None
-    if old.status.st_uid != own.st_uid:
+    if old.status.st_uid != status.st_uid:
         with suppress(PermissionError):
             os.fchown(file, old.status.st_uid, -1)
     # With a list, the mode shows its mask in place of the group's rights.

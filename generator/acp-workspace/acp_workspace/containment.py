@@ -109,15 +109,15 @@ class Root:
         without guarantees; `OSError` if there is no directory any more.
         """
         require_enforceable(self.path)
-        own = None if self.handle is None else self.handle.duplicate()
-        if own is None:
+        descriptor = None if self.handle is None else self.handle.duplicate()
+        if descriptor is None:
             raise AccessDenied(self.path, f"the workspace root is {'not open' if self.handle is None else 'closed'}")
-        with Held(own):
-            with Held(_open_real(self.real, self.path)) as there:
-                if read_identity(there) != self.identity:
+        with Held(descriptor):
+            with Held(_open_real(self.real, self.path)) as current:
+                if read_identity(current) != self.identity:
                     reason = "the directory was replaced by another one since it became a workspace root"
                     raise AccessDenied(self.path, reason)
-            yield own
+            yield descriptor
 
     def close(self) -> None:
         """Release the directory: nothing can be opened in it any more."""
@@ -219,16 +219,16 @@ def resolve_path(path: str, climb: Callable[[str], None] = lambda real: None) ->
             del real[-1:]
             continue
         real.append(name)
-        here = "/" + "/".join(real)
+        link = "/" + "/".join(real)
         if len(real) > MOST_PARTS:
-            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), here)
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), link)
         try:
-            target = os.readlink(here)  # noqa: PTH115 - a name that is no Unicode text must come through
+            target = os.readlink(link)  # noqa: PTH115 - a name that is no Unicode text must come through
         except OSError:
             continue  # no link, missing or inaccessible: opening decides
         links += 1
         if links > MOST_LINKS:
-            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), here)
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), link)
         del real[0 if target.startswith("/") else -1 :]
         waiting += [(step, False) for step in reversed(split_path(target))]
     return "/" + "/".join(real)

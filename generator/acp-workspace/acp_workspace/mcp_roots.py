@@ -160,11 +160,12 @@ class RootsProvider:
             exposed = Target.bind(path, name)
         except (OSError, AccessDenied):
             raise make_refusal(path, "it is not a usable directory or file") from None
-        same = [one for one in self._exposed if (one.real, one.root.identity) == (exposed.real, exposed.root.identity)]
-        if same:
+        key = (exposed.real, exposed.root.identity)
+        twins = [target for target in self._exposed if (target.real, target.root.identity) == key]
+        if twins:
             exposed.root.close()
             if name is not None:
-                self._exposed = [replace(one, name=name) if one in same else one for one in self._exposed]
+                self._exposed = [replace(target, name=name) if target in twins else target for target in self._exposed]
                 await self._announce()
             return
         try:
@@ -175,7 +176,8 @@ class RootsProvider:
         except BaseException:
             exposed.root.close()
             raise
-        self._exposed = [one for one in self._exposed if one.real != exposed.real]  # another directory stood there
+        # another directory stood there
+        self._exposed = [target for target in self._exposed if target.real != exposed.real]
         self._exposed.append(exposed)
         await self._announce()
 
@@ -187,7 +189,7 @@ class RootsProvider:
         requested = {} if workspace is None else {root.real: root.path for root in workspace.roots}
         async with self.batch():
             removed_roots = self._followed - requested.keys()
-            self._exposed = [one for one in self._exposed if one.real not in removed_roots]
+            self._exposed = [target for target in self._exposed if target.real not in removed_roots]
             followed = self._followed & requested.keys()
             for real, path in requested.items():
                 try:
@@ -200,7 +202,7 @@ class RootsProvider:
     async def withdraw(self, path: str) -> None:
         """Withdraw a root, by its exposed or its real path. Raises `LookupError` if it is not exposed."""
         plain = normalise(path)
-        remaining = [one for one in self._exposed if plain not in (normalise(one.path), one.real)]
+        remaining = [target for target in self._exposed if plain not in (normalise(target.path), target.real)]
         if len(remaining) == len(self._exposed):
             raise LookupError(f"{path!r} is not exposed")
         self._exposed = remaining
@@ -254,7 +256,7 @@ class RootsProvider:
 
     def allows(self, path: str) -> bool:
         """Whether an absolute path is in an exposed root, following links; for requests that the client performs for a server."""
-        return any(one.allows(path) for one in self._exposed)
+        return any(target.allows(path) for target in self._exposed)
 
     # --- answering
 
@@ -291,8 +293,8 @@ class RootsProvider:
         """
         keys = [
             key
-            for key, one in requests.items()
-            if isinstance(one, Mapping) and cast("Mapping[str, object]", one).get("method") == LIST
+            for key, request in requests.items()
+            if isinstance(request, Mapping) and cast("Mapping[str, object]", request).get("method") == LIST
         ]
         return {key: to_builtins(self.list_roots()) for key in keys}
 
@@ -349,22 +351,22 @@ class ServerRoots:
         self._malformed = tuple(malformed)
 
     def _list_targets(self) -> tuple[Target, ...]:
-        return tuple(target for one in self._listed if (target := one.find_target()) is not None)
+        return tuple(target for root in self._listed if (target := root.find_target()) is not None)
 
     @property
     def roots(self) -> tuple[Root, ...]:
         """The directories that are currently usable, in the client's order."""
-        return tuple(one.root for one in self._list_targets() if one.file is None)
+        return tuple(target.root for target in self._list_targets() if target.file is None)
 
     @property
     def files(self) -> tuple[str, ...]:
         """The real paths of roots that are files and currently usable."""
-        return tuple(one.real for one in self._list_targets() if one.file is not None)
+        return tuple(target.real for target in self._list_targets() if target.file is not None)
 
     @property
     def unusable(self) -> tuple[tuple[str, str], ...]:
         """The URIs that are currently unusable, with the reason; malformed ones come last."""
-        return (*((one.uri, one.reason) for one in self._listed if one.find_target() is None), *self._malformed)
+        return (*((root.uri, root.reason) for root in self._listed if root.find_target() is None), *self._malformed)
 
     def contains(self, path: str) -> bool:
         """Whether an absolute path is in a root, following links. For planning: only `open` decides."""
@@ -378,17 +380,17 @@ class ServerRoots:
 
         Raises `RequestError` -32001 if it is outside the roots, `OSError` if it cannot be opened: a root may have become unavailable.
         """
-        now = self._list_targets()
+        targets = self._list_targets()
 
         def use(place: Place) -> int:
-            if not any(one.holds(place) for one in now):
+            if not any(target.holds(place) for target in targets):
                 raise AccessDenied(path, "it is outside the roots")
             return open_file(place.root, place.parts, os.O_RDONLY)
 
         try:
-            return reach([one.root for one in now], path, use)
+            return reach([target.root for target in targets], path, use)
         except AccessDenied as error:
-            if any(one.holds(path) and one.find_target() is None for one in self._listed):
+            if any(root.holds(path) and root.find_target() is None for root in self._listed):
                 raise FileNotFoundError(errno.ENOENT, "the root does not exist at the moment", path) from None
             raise make_refusal(path, error.reason) from None
 
@@ -405,9 +407,9 @@ class ServerRoots:
         return matches
 
     def _find_places(self, path: str) -> tuple[Place, ...]:
-        now = self._list_targets()
-        matches = find_places([one.root for one in now], path)
-        return tuple(place for place in matches if any(one.holds(place) for one in now))
+        targets = self._list_targets()
+        matches = find_places([target.root for target in targets], path)
+        return tuple(place for place in matches if any(target.holds(place) for target in targets))
 
 
 class RootsCache:

@@ -161,10 +161,8 @@ def _list_requested_names(place: Place) -> tuple[str, ...]:
     return tuple(names[max(prefix_lengths) :] or names[-1:])
 
 
-def _count_shared(names: Sequence[str], others: Sequence[str]) -> int:
-    return next(
-        (i for i, (a, b) in enumerate(zip(names, others, strict=False)) if a != b), min(len(names), len(others))
-    )
+def _count_shared(left: Sequence[str], right: Sequence[str]) -> int:
+    return next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
 
 
 def _ends_in(name: str, extensions: Iterable[str]) -> bool:
@@ -217,8 +215,8 @@ def belongs_to_repository(root: str, parts: Sequence[str]) -> bool:
         if name in _IN_REPOSITORY:
             folder = os.path.join(root, *parts[:index])  # noqa: PTH118
             has = {
-                other: name == other.casefold() or os.path.lexists(os.path.join(folder, other))  # noqa: PTH118
-                for other in ("HEAD", "objects", "refs", "commondir")
+                entry: name == entry.casefold() or os.path.lexists(os.path.join(folder, entry))  # noqa: PTH118
+                for entry in ("HEAD", "objects", "refs", "commondir")
             }
             if has["HEAD"] and (has["commondir"] or (has["objects"] and has["refs"])):
                 return True
@@ -244,11 +242,11 @@ def _make_short(name: str) -> str:
     if not base:
         base, ending = ending, ""
     prefix = re.split(r"[*?\[]", base)[0].replace(" ", "").replace(".", "")[:6]
-    more = "" if prefix == base or len(prefix) == 6 else "[^~.]*"
+    padding = "" if prefix == base or len(prefix) == 6 else "[^~.]*"
     first = re.split(r"[*?\[]", ending)[0][:3]
     is_open = prefix != base and "*" in base
-    rest = r"(?:\..*)?" if is_open else rf"\.{re.escape(first)}.*" if ending else ""
-    return rf"{re.escape(prefix)}{more}~[0-9]+{rest}\Z" if prefix else r"(?!)"
+    suffix = r"(?:\..*)?" if is_open else rf"\.{re.escape(first)}.*" if ending else ""
+    return rf"{re.escape(prefix)}{padding}~[0-9]+{suffix}\Z" if prefix else r"(?!)"
 
 
 @cache

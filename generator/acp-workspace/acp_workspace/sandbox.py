@@ -57,7 +57,7 @@ def bubblewrap(
         arguments += ["--ro-bind-try", path, path]
     arguments += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108 - inside the sandbox
     bind = "--ro-bind" if read_only else "--bind"
-    for path in sorted(paths, key=lambda one: one.count("/")):  # what lies above first: a later one covers it
+    for path in sorted(paths, key=lambda path: path.count("/")):  # what lies above first: a later one covers it
         arguments += [bind, path, path]
     return (*arguments, "--chdir", cwd if cwd is not None else paths[0])
 
@@ -134,8 +134,8 @@ def landlock(
     rights = _list_known_rights(abi)
     reading = tuple(right for right in READING if right in rights)
     writing = tuple(right for right in rights if right not in _NO_DEVICES)
-    own = tuple(Rule(path, reading if read_only else writing) for path in _list_paths(roots))
-    return (*own, *(Rule(path, reading) for path in programs))
+    root_rules = tuple(Rule(path, reading if read_only else writing) for path in _list_paths(roots))
+    return (*root_rules, *(Rule(path, reading) for path in programs))
 
 
 def _list_known_rights(abi: int) -> tuple[str, ...]:

@@ -87,9 +87,9 @@ def normalise(path: str, flavour: Flavour = NATIVE) -> str:
     """
     if flavour == "posix":
         return "/" + "/".join(part for part in path.split("/") if part not in ("", "."))
-    drive, rest = ntpath.splitdrive(path.replace("/", "\\"))
+    drive, tail = ntpath.splitdrive(path.replace("/", "\\"))
     drive = drive.upper() if drive[1:] == ":" else drive
-    return drive + "\\" + "\\".join(part for part in rest.split("\\") if part not in ("", "."))
+    return drive + "\\" + "\\".join(part for part in tail.split("\\") if part not in ("", "."))
 
 
 def find_flavour(path: str) -> Flavour | None:
@@ -98,7 +98,7 @@ def find_flavour(path: str) -> Flavour | None:
     >>> find_flavour("/srv"), find_flavour("C:\\srv"), find_flavour(r"\\nas\srv"), find_flavour("srv")
     ('posix', 'windows', 'windows', None)
     """
-    return next((one for one in ("posix", "windows") if is_absolute(path, one)), None)
+    return next((flavour for flavour in ("posix", "windows") if is_absolute(path, flavour)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,10 +210,12 @@ def matches(scope: Scope, *, cwd: str | None = None, additional: object = UNSET)
     >>> matches(found, additional=[]), matches(Scope("/srv/app"), additional=[]), matches(found, cwd="/srv/app")
     (False, True, True)
     """
-    own, flavour = normalise(scope.cwd, scope.flavour), scope.flavour
-    if cwd is not None and normalise(cwd, flavour) != own:
+    root, flavour = normalise(scope.cwd, scope.flavour), scope.flavour
+    if cwd is not None and normalise(cwd, flavour) != root:
         return False
-    return additional is UNSET or _list_others(own, additional, flavour) == _list_others(own, scope.additional, flavour)
+    return additional is UNSET or _list_others(root, additional, flavour) == _list_others(
+        root, scope.additional, flavour
+    )
 
 
 def require_filter(cwd: str | None, additional: object) -> None:

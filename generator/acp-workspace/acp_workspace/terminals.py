@@ -244,7 +244,7 @@ class Terminals:
             params.session_id,
             params.command,
             () if params.args is UNSET else params.args,
-            env={} if params.env is UNSET else {one.name: one.value for one in params.env},
+            env={} if params.env is UNSET else {variable.name: variable.value for variable in params.env},
             cwd=params.cwd,
             output_limit=params.output_byte_limit,
         )
@@ -319,7 +319,7 @@ class Terminals:
         request = CommandApprovalRequest(
             session_id,
             _require_text(command, "/command"),
-            tuple(_require_text(one, f"/args/{index}") for index, one in enumerate(arguments)),
+            tuple(_require_text(argument, f"/args/{index}") for index, argument in enumerate(arguments)),
             _require_text(path, "/cwd"),
             _check_variables(variables),
         )

@@ -71,9 +71,9 @@ def encode_like(text: str, old: bytes, fallback: str | None = None, *, is_whole:
     old_text = old[len(mark) :].decode(encoding, errors="ignore")
     if not mark and fallback is not None and not _is_utf8(old, is_whole=is_whole):
         encoding, old_text = fallback, old.decode(fallback, errors="ignore")
-    wanted, present = _find_line_end(old_text if is_whole else old_text.removesuffix("\r")), _find_line_end(text)
-    if wanted is not None and present is not None:
-        text = text.replace(present, wanted)
+    old_end, new_end = _find_line_end(old_text if is_whole else old_text.removesuffix("\r")), _find_line_end(text)
+    if old_end is not None and new_end is not None:
+        text = text.replace(new_end, old_end)
     try:
         return mark + text.removeprefix("\ufeff" if mark else "").encode(encoding)
     except UnicodeEncodeError:
@@ -82,10 +82,10 @@ def encode_like(text: str, old: bytes, fallback: str | None = None, *, is_whole:
 
 def _find_line_end(text: str) -> str | None:
     """The line end of a text; `None` if there is none or it is not uniform."""
-    windows, all_ = text.count("\r\n"), text.count("\n")
-    if not all_ or text.count("\r") != windows:
+    windows, total = text.count("\r\n"), text.count("\n")
+    if not total or text.count("\r") != windows:
         return None
-    return "\n" if windows == 0 else "\r\n" if windows == all_ else None
+    return "\n" if windows == 0 else "\r\n" if windows == total else None
 
 
 def select_lines(text: str, line: int | None, limit: int | None) -> str:
@@ -164,15 +164,15 @@ def _decode_lines(
 
 def _decode(chunks: Iterable[bytes], mark: bytes, encoding: str) -> Iterator[str]:
     decoder = codecs.getincrementaldecoder(encoding)()
-    rest = len(mark)
+    mark_length = len(mark)
     for chunk in chain(chunks, (b"",)):
         if not mark and b"\0" in chunk:
             raise NotText(_BINARY)
-        text = decoder.decode(chunk[rest:], final=not chunk)
+        text = decoder.decode(chunk[mark_length:], final=not chunk)
         if "\0" in text:
             raise NotText(_BINARY)
         yield text
-        rest = 0
+        mark_length = 0
 
 
 _STRIDE: Final = 65536

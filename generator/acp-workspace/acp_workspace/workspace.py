@@ -213,7 +213,7 @@ class AgentWorkspace:
         """The sessions that pass the filters of `session/list`, in order; see `matches`. Raises `RequestError` -32602."""
         cwd, additional = request.cwd, request.additional_directories
         require_filter(cwd, additional)
-        return [one for one in sessions if matches(scope_of(one), cwd=cwd, additional=additional)]
+        return [session for session in sessions if matches(scope_of(session), cwd=cwd, additional=additional)]
 
 
 # --- the client of a connection --------------------------------------------------------------------------------------

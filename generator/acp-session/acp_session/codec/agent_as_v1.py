@@ -222,22 +222,22 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
         await self.notify("session/cancel", body, place)
 
     async def _update(self, body: Json, place: Place) -> None:
-        session, update, more = self.get_session(body["sessionId"]), body["update"], omit(body, "update")
+        session, update, envelope = self.get_session(body["sessionId"]), body["update"], omit(body, "update")
         kind = update.get("sessionUpdate")
         if kind == "state_update":
-            await self._handle_state(session, update, more, place.at("update"))
+            await self._handle_state(session, update, envelope, place.at("update"))
             return
         if kind == "user_message":
             session.open_prompts.record_user_message(str(update.get("messageId")))
             if update.get("content") in session.prompts and not session.is_replayed:
                 return  # v1 does not repeat what the client has said itself
-        await self._convert_update(session, update, more)
+        await self._convert_update(session, update, envelope)
 
-    async def _handle_state(self, session: Session, update: Json, more: Json, place: Place) -> None:
+    async def _handle_state(self, session: Session, update: Json, envelope: Json, place: Place) -> None:
         state = update.get("state")
         if update.get("background"):
             place.at("background").lose("v1 does not report background work", update["background"], "carried")
-            await self._carry(session, update, more)
+            await self._carry(session, update, envelope)
         if state in BUSY_STATES:
             session.open_prompts.record_running()
             place.lose_fields(update, "sessionUpdate", "state", "background")
@@ -251,42 +251,46 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
                 session.open_prompts.record_idle(omit(update, "sessionUpdate", "state"), is_cancelled=is_cancelled)
         elif not update.get("background"):
             place.at("state").lose("v1 has no such state", update, "carried")
-            await self._carry(session, update, more)
+            await self._carry(session, update, envelope)
 
-    async def _convert_update(self, session: Session, update: Json, more: Json) -> None:
+    async def _convert_update(self, session: Session, update: Json, envelope: Json) -> None:
         """Send the v1 client all that an update converts to, before the next update."""
         async with session.sending:
             place = self.losses.make_place("session/update", "update", session_id=session.id)
             updates = session.to_v1.update(update, place)
             if updates is None:
-                await self._carry(session, update, more)
+                await self._carry(session, update, envelope)
             else:
-                await self._send(session, updates, more)
+                await self._send(session, updates, envelope)
 
-    async def _carry(self, session: Session, update: Json, more: Json) -> None:
+    async def _carry(self, session: Session, update: Json, envelope: Json) -> None:
         with suppress(ConnectionClosed):
-            await self.calls_to_client.notify(CARRIER_METHOD, {**more, "sessionId": session.id, "update": update})
+            await self.calls_to_client.notify(CARRIER_METHOD, {**envelope, "sessionId": session.id, "update": update})
 
-    async def _send(self, session: Session, updates: list[Json], more: Json) -> None:
+    async def _send(self, session: Session, updates: list[Json], envelope: Json) -> None:
         place = self.losses.make_place("session/update", session_id=session.id)
-        for one in updates:
+        for update in updates:
             with suppress(ConnectionClosed, RequestError):  # what is refused is reported as a loss
-                await self.v2_client.notify("session/update", {**more, "sessionId": session.id, "update": one}, place)
+                await self.v2_client.notify(
+                    "session/update", {**envelope, "sessionId": session.id, "update": update}, place
+                )
 
     async def _request_permission(self, body: Json, place: Place) -> Json:
         session = self.get_session(body["sessionId"])
         request = session.to_v1.convert("RequestPermissionRequest", body, place)
         subject, tool_call = as_object(body.get("subject")), request["toolCall"]
-        own = as_object(subject.get("toolCall")) if subject.get("type") == "tool_call" else subject
+        shown_call = as_object(subject.get("toolCall")) if subject.get("type") == "tool_call" else subject
         end: Json = {}
-        if own.get("toolCallId") != tool_call["toolCallId"]:  # the call stands for the prompt alone
+        if shown_call.get("toolCallId") != tool_call["toolCallId"]:  # the call stands for the prompt alone
             end = {"status": "failed"}
-        elif isinstance(own.get("title"), str) and own["title"] != tool_call.get("title"):
-            end = {"title": own["title"]}  # clients show the words of the prompt as the call's title
+        elif isinstance(shown_call.get("title"), str) and shown_call["title"] != tool_call.get("title"):
+            end = {"title": shown_call["title"]}  # clients show the words of the prompt as the call's title
         try:
             answer = await self.v2_client.request("session/request_permission", request, place)
-            chosen = [one for one in request["options"] if one["optionId"] == answer["outcome"].get("optionId")]
-            if "status" in end and chosen and chosen[0]["kind"].startswith("allow"):
+            selected = [
+                option for option in request["options"] if option["optionId"] == answer["outcome"].get("optionId")
+            ]
+            if "status" in end and selected and selected[0]["kind"].startswith("allow"):
                 end = {"status": "completed"}
             return answer
         finally:

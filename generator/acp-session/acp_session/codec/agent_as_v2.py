@@ -235,7 +235,11 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         filters = {"cwd": body.get("cwd"), "additional": body.get("additionalDirectories", UNSET)}
         require_filter(**filters)
         place.lose("the agent cannot list sessions; these are the sessions of this connection", kind="changed")
-        scopes = [(one.id, parse_scope(one.cwd, one.additional)) for one in self.sessions.values() if one.cwd]
+        scopes = [
+            (session.id, parse_scope(session.cwd, session.additional))
+            for session in self.sessions.values()
+            if session.cwd
+        ]
         infos = [
             {"sessionId": session_id, "cwd": scope.cwd, "additionalDirectories": list(scope.additional)}
             for session_id, scope in scopes
@@ -375,12 +379,12 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         session.state = {"state": state, **(end or {})}
         await self.send(session.id, {"sessionUpdate": "state_update", **session.state})
 
-    async def send(self, session_id: str, update: Json, more: Json | None = None) -> None:
+    async def send(self, session_id: str, update: Json, envelope: Json | None = None) -> None:
         """Send an update to the client."""
         place = self.losses.make_place("session/update", session_id=session_id)
         with suppress(ConnectionClosed):  # nobody listens any more
             await self.v1_client.notify(
-                "session/update", {**(more or {}), "sessionId": session_id, "update": update}, place
+                "session/update", {**(envelope or {}), "sessionId": session_id, "update": update}, place
             )
 
     async def serve_locally(self, method: str, params: Any) -> Any:
@@ -399,9 +403,9 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         if session.is_muted:
             return
         await self.report_start(session)
-        for one in updates:
+        for converted_update in updates:
             with suppress(RequestError):  # reported as a loss
-                await self.send(session.id, one, omit(body, "sessionId", "update"))
+                await self.send(session.id, converted_update, omit(body, "sessionId", "update"))
 
     async def _request_permission(self, body: Json, place: Place) -> Json:
         """Ask the client for permission.

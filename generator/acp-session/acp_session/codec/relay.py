@@ -156,8 +156,8 @@ class AgentRelay(Relay, Generic[S]):
         """Whether the agent advertises this session capability."""
         return as_object(self.capabilities.get("sessionCapabilities")).get(name) is not None
 
-    async def pass_on(self, method: str, body: Json, place: Place, **more: Any) -> Json:
-        """Convert a request by its row in the table, send it with `more` fields of the agent's version, and return the result.
+    async def pass_on(self, method: str, body: Json, place: Place, **fields: Any) -> Json:
+        """Convert a request by its row in the table, send it with `fields` of the agent's version, and return the result.
 
         Raises `RequestError` -32602 for additional roots that the agent does not support.
 
@@ -169,7 +169,7 @@ class AgentRelay(Relay, Generic[S]):
             body = omit(body, "additionalDirectories")
         row = self.far_side.wire.codec.route(method, is_request=True)
         assert row is not None
-        return await self.request(method, {**self.walker.convert(row.params.__name__, body, place), **more}, place)
+        return await self.request(method, {**self.walker.convert(row.params.__name__, body, place), **fields}, place)
 
     @abstractmethod
     def make_session(self, session_id: str) -> S:
@@ -179,7 +179,7 @@ class AgentRelay(Relay, Generic[S]):
         """The state of a session, created if needed; if there are too many unused ones, the oldest is deleted."""
         state = self.sessions.get(session_id)
         if state is None:
-            unused = [name for name, one in self.sessions.items() if not getattr(one, "is_used", False)]
+            unused = [name for name, session in self.sessions.items() if not getattr(session, "is_used", False)]
             if len(unused) >= MAX_UNUSED:
                 del self.sessions[unused[0]]
             state = self.sessions[session_id] = self.make_session(session_id)

@@ -39,7 +39,7 @@ CONTENT_BLOCK: Final = Union(
         "resource": "EmbeddedResource",
     }
 )
-OPTION_KIND: Final = Values(known=list_values(v1.PermissionOptionKind))
+OPTION_KIND: Final = Values(v1_values=list_values(v1.PermissionOptionKind))
 SESSION_UPDATE: Final = Union(
     tag="sessionUpdate",
     rows={
@@ -74,21 +74,25 @@ TABLE: Final[Mapping[str, Row]] = {
     ),
     "ResourceLink": Object(fields={"annotations": "Annotations"}, only_v2={"icons": ""}),
     "Annotations": Object(fields={"audience": "Role"}),
-    "Role": Values(known=list_values(v1.Role)),
+    "Role": Values(v1_values=list_values(v1.Role)),
     # tool calls
     "ToolCall": Object(fields=_TOOL_CALL, only_v2=_CANCEL, code=frozenset({"title"})),
     "ToolCallUpdate": Object(fields=_TOOL_CALL, only_v2=_CANCEL),
     "ToolCallContent": Union(rows={"content": "Content", "diff": "Diff", "terminal": "Terminal"}),
     "Content": Object(fields={"content": "ContentBlock"}),
     "Diff": Object(code=frozenset({"path", "oldText", "newText", "changes", "patch"})),
-    "ToolKind": Values(known=list_values(v1.ToolKind), other="other"),
+    "ToolKind": Values(v1_values=list_values(v1.ToolKind), fallback="other"),
     "ToolCallStatus": Values(
-        known=list_values(v1.ToolCallStatus), near={"paused": "in_progress", "cancelled": "failed"}, other="in_progress"
+        v1_values=list_values(v1.ToolCallStatus),
+        nearest={"paused": "in_progress", "cancelled": "failed"},
+        fallback="in_progress",
     ),
     # plans
     "PlanEntry": Object(fields={"priority": "PlanEntryPriority", "status": "PlanEntryStatus"}),
-    "PlanEntryPriority": Values(known=list_values(v1.PlanEntryPriority), other="medium"),
-    "PlanEntryStatus": Values(known=list_values(v1.PlanEntryStatus), near={"cancelled": "completed"}, other="pending"),
+    "PlanEntryPriority": Values(v1_values=list_values(v1.PlanEntryPriority), fallback="medium"),
+    "PlanEntryStatus": Values(
+        v1_values=list_values(v1.PlanEntryStatus), nearest={"cancelled": "completed"}, fallback="pending"
+    ),
     # options and commands
     "SessionConfigOption": Union(
         rows={"select": "SessionConfigSelect", "boolean": "SessionConfigBoolean"}, lost="v1 has no option of this type"

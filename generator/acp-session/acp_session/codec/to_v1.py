@@ -53,7 +53,7 @@ class _Message:
 @dataclass(slots=True)
 class _Call:
     content: list[Any] = field(default_factory=list[Any])
-    known: set[str] = field(default_factory=set[str])
+    sent_fields: set[str] = field(default_factory=set[str])
 
 
 @dataclass(slots=True)
@@ -169,7 +169,7 @@ class ToV1(Walker):
             place.lose_fields(update, "sessionUpdate", "messageId")
             return []
         content: Sequence[Any] = update["content"] or ()
-        digests, start, at = [_hash_content(one) for one in content], len(message.digests), place.at("content")
+        digests, start, at = [_hash_content(block) for block in content], len(message.digests), place.at("content")
         if digests[:start] != message.digests:
             if not content:
                 at.lose("v1 cannot retract a message", update["content"])
@@ -180,9 +180,9 @@ class ToV1(Walker):
         message.digests = digests
         if len(content) == start:
             place.lose_fields(update, "sessionUpdate", "messageId", "content")
-        rest = {**omit(update, "content"), "sessionUpdate": kind}
+        envelope = {**omit(update, "content"), "sessionUpdate": kind}
         blocks = [self.convert("ContentBlock", content[index], at.at(index)) for index in range(start, len(content))]
-        return [_rename(message, {**rest, "content": block}) for block in blocks]
+        return [_rename(message, {**envelope, "content": block}) for block in blocks]
 
     def convert_tool_call(self, update: Json, place: Place) -> Json:
         """Convert a tool call in an update or a permission request; it is kept, so that later updates are complete."""
@@ -191,12 +191,12 @@ class ToV1(Walker):
         for key in CLEARABLE_FIELDS:
             if key in source and source[key] is None:
                 del source[key]
-                if key in call.known:
+                if key in call.sent_fields:
                     place.at(key).lose("v1 cannot clear a field", None)
         if "content" in source:
             call.content = list(source["content"])
         result: Json = self.convert_row("ToolCallUpdate", source, place)
-        call.known |= result.keys()
+        call.sent_fields |= result.keys()
         return result
 
     def _convert_tool_call_update(self, update: Json, place: Place) -> Json:
@@ -225,7 +225,7 @@ class ToV1(Walker):
         calls = [
             (call_id, call)
             for call_id, call in self._calls.items()
-            if any(as_object(one).get("terminalId") == name for one in call.content)
+            if any(as_object(content).get("terminalId") == name for content in call.content)
         ]
         return [self._make_content_update(call_id, call, place) for call_id, call in calls]
 
@@ -241,7 +241,7 @@ class ToV1(Walker):
         if len(self._plans) > 1:
             at.at("planId").lose("a session of v1 has one plan; it holds the steps of all plans", name, "changed")
         at.lose_fields(plan, "type", "planId", "entries")
-        whole = [one for steps in self._plans.values() for one in steps]
+        whole = [step for steps in self._plans.values() for step in steps]
         return [{**omit(update, "plan"), "sessionUpdate": "plan", "entries": whole}]
 
     def _convert_config_options(self, update: Json, place: Place) -> list[Json]:
@@ -255,18 +255,21 @@ class ToV1(Walker):
 
     def replace_options(self, options: Sequence[Any], place: Place) -> list[Json]:
         """Replace all options of the agent, and return them for v1."""
-        self._options = [as_object(one) for one in options]
+        self._options = [as_object(option) for option in options]
         result: list[Json] = self.convert("SessionConfigOption", self._options, place)
         return result
 
     def find_option(self, config_id: object) -> Json | None:
         """The option with this id."""
-        return next((one for one in self._options if one.get("configId") == config_id), None)
+        return next((option for option in self._options if option.get("configId") == config_id), None)
 
     @property
     def mode(self) -> Json | None:
         """The option that represents the mode; it is also sent as modes, for v1 clients that support only these."""
-        return next((one for one in self._options if one.get("category") == MODE and one.get("type") == "select"), None)
+        return next(
+            (option for option in self._options if option.get("category") == MODE and option.get("type") == "select"),
+            None,
+        )
 
     def _convert_opening(self, answer: Json, place: Place) -> Json:
         """Convert the response that opens a session; modes are separate, and v1 sends commands by an update."""
@@ -276,9 +279,9 @@ class ToV1(Walker):
         option = self.mode
         if option is not None:
             values: list[Json] = []
-            for one in map(as_object, option.get("options") or ()):
-                values += map(as_object, one["options"]) if "groupId" in one else [one]
-            modes = [{**omit(one, "value"), "id": one.get("value")} for one in values]
+            for choice in map(as_object, option.get("options") or ()):
+                values += map(as_object, choice["options"]) if "groupId" in choice else [choice]
+            modes = [{**omit(choice, "value"), "id": choice.get("value")} for choice in values]
             result["modes"] = {"currentModeId": option.get("currentValue"), "availableModes": modes}
         return result
 
@@ -302,34 +305,34 @@ class ToV1(Walker):
         a tool call gets one, which ends with the answer: its id is derived from the request, and a command becomes its input. Raises
         `RequestError` -32602 if v1 has none of the options; that is no consent.
         """
-        subject, own, call = as_object(body.get("subject")), None, dict[str, Any]()
+        subject, text, call = as_object(body.get("subject")), None, dict[str, Any]()
         match subject.get("type"):
             case "tool_call":
                 call = as_object(subject["toolCall"])
-                own = call.get("title")
+                text = call.get("title")
                 place.at("subject").lose_fields(subject, "type", "toolCall")
             case "command":
-                own = subject["command"]
+                text = subject["command"]
                 call_id = subject.get("toolCallId")
                 call = {"toolCallId": call_id} if call_id else _make_call(body)
-                call |= {"kind": "execute", "rawInput": {"command": own, "cwd": subject["cwd"]}}
+                call |= {"kind": "execute", "rawInput": {"command": text, "cwd": subject["cwd"]}}
                 place.at("subject").lose_fields(subject, "type", "toolCallId", "command", "cwd")
             case kind:
                 call = _make_call(body)
                 if kind is not None:
                     place.at("subject").lose("v1 asks about tool calls only", subject, "carried")
                     call = with_original(call, subject)
-        words = (body.get("title"), own, body.get("description"))
+        words = (body.get("title"), text, body.get("description"))
         title = "\n".join(dict.fromkeys(word for word in words if isinstance(word, str) and word.strip()))
-        if subject.get("type") != "tool_call" or body.get("description") or body.get("title") != make_title(own):
+        if subject.get("type") != "tool_call" or body.get("description") or body.get("title") != make_title(text):
             place.at("title").lose("v1 has no prompt text; it is put into the tool call's title", kind="changed")
             call = {**call, "title": title or GENERIC_TITLE}
         if "toolCall" in body:
             place.at("toolCall").lose(CONFLICT, body["toolCall"])
-        options = [one for one in body["options"] if one["kind"] in OPTION_KIND.known]
-        for index, one in enumerate(body["options"]):
-            if one not in options:
-                place.at("options", index).lose("v1 has no option of this kind", one)
+        options = [option for option in body["options"] if option["kind"] in OPTION_KIND.v1_values]
+        for index, option in enumerate(body["options"]):
+            if option not in options:
+                place.at("options", index).lose("v1 has no option of this kind", option)
         if not options:
             raise make_invalid_params("none of the options can be offered to a client of v1", "/options")
         call = self.convert("ToolCallUpdate", call, place.at("subject", "toolCall"))
@@ -347,13 +350,15 @@ class ToV1(Walker):
             at.lose("an agent of v1 always has sessions; requests for them are refused")
         elif not isinstance(mcp.get("stdio"), dict):
             at.at("mcp", "stdio").lose("in v1 every agent starts MCP servers", kind="added")
-        rest = omit(session, "prompt", "mcp")
+        session_capabilities = omit(session, "prompt", "mcp")
         return {
             **self.convert_row("AgentCapabilities", omit(capabilities, "session"), place),
             "loadSession": has_sessions,
             "promptCapabilities": self.convert("PromptCapabilities", as_object(session.get("prompt")), at.at("prompt")),
             "mcpCapabilities": self.convert("McpCapabilities", omit(mcp, "stdio"), at.at("mcp")),
-            "sessionCapabilities": self.convert("SessionCapabilities", rest, at) if has_sessions else {},
+            "sessionCapabilities": self.convert("SessionCapabilities", session_capabilities, at)
+            if has_sessions
+            else {},
         }
 
     def _convert_unknown_block(self, block: Any, place: Place) -> Json:
@@ -391,9 +396,9 @@ class ToV1(Walker):
     def _convert_terminal_method(self, method: Json, place: Place) -> Json:
         result: Json = self.convert_row("AuthMethodTerminal", method, place)
         if isinstance(result.get("env"), list):
-            variables = [as_object(one) for one in result["env"]]
-            result["env"] = {one["name"]: one["value"] for one in variables}
-            if any(one.keys() - {"name", "value"} for one in variables):
+            variables = [as_object(variable) for variable in result["env"]]
+            result["env"] = {variable["name"]: variable["value"] for variable in variables}
+            if any(variable.keys() - {"name", "value"} for variable in variables):
                 place.at("env").lose("v1 has only names and values", method["env"], "changed")
         return result
 
@@ -439,8 +444,8 @@ def _describe_changes(diff: Json) -> str:
     if isinstance(patch, str) and patch:
         return _fence(patch, "diff")
     return "\n".join(
-        f"{one.get('operation', 'change')} {' → '.join(str(one[key]) for key in ('oldPath', 'path') if key in one)}"
-        for one in map(as_object, diff.get("changes") or ())
+        f"{change.get('operation', 'change')} {' → '.join(str(change[key]) for key in ('oldPath', 'path') if key in change)}"
+        for change in map(as_object, diff.get("changes") or ())
     )
 
 

@@ -95,11 +95,11 @@ class ToV2(Walker):
             case "current_mode_update":
                 self.options.set_mode(str(update.get("currentModeId")))
                 options = self.options.list_options()
-                if all(one.get("category") != MODE for one in options):
+                if all(option.get("category") != MODE for option in options):
                     place.lose("v2 has no mode without the modes; it is kept until they are known", update, "changed")
                     return []
-                rest = omit(update, "currentModeId")
-                return [{**rest, "sessionUpdate": "config_option_update", "configOptions": options}]
+                fields = omit(update, "currentModeId")
+                return [{**fields, "sessionUpdate": "config_option_update", "configOptions": options}]
             case "config_option_update":
                 self.options.replace(update.get("configOptions") or (), place.at("configOptions"))
                 return [{**update, "configOptions": self.options.list_options()}]
@@ -148,8 +148,8 @@ class ToV2(Walker):
         if "availableCommands" in answer:
             place.at("availableCommands").lose(CONFLICT)
         options = self.options.list_options()
-        more = {"configOptions": options} if options or answer.get("configOptions") is not None else {}
-        return {**omit(answer, "modes", "configOptions", "availableCommands"), **more}
+        config_options = {"configOptions": options} if options or answer.get("configOptions") is not None else {}
+        return {**omit(answer, "modes", "configOptions", "availableCommands"), **config_options}
 
     def _prompt(self, body: Json, place: Place) -> Json:
         """Convert a prompt; one without content becomes an empty text."""
@@ -166,10 +166,10 @@ class ToV2(Walker):
                 place.at(key).lose(CONFLICT, body[key])
         call = self.convert("ToolCallUpdate", body["toolCall"], place.at("toolCall"))
         options: Json = {}
-        for index, one in enumerate(body["options"]):
-            if one["optionId"] in options:
-                place.at("options", index, "optionId").lose("in v2 the id of an option is used once", one)
-            options.setdefault(one["optionId"], one)
+        for index, option in enumerate(body["options"]):
+            if option["optionId"] in options:
+                place.at("options", index, "optionId").lose("in v2 the id of an option is used once", option)
+            options.setdefault(option["optionId"], option)
         subject = get_original(body["toolCall"])
         if subject is None or subject.get("type") in (None, "tool_call", "command"):  # which v1 has itself
             subject = {"type": "tool_call", "toolCall": call}
@@ -232,7 +232,7 @@ class ToV2(Walker):
             return {**original, "currentValue": source.get("currentValue") == SWITCH_VALUES[True]}
         if source.get("type") != "select":
             return self.convert_row("SessionConfigOption", source, place)
-        choices = [one for one in source.get("options") or () if as_object(one).get("options") != []]
+        choices = [choice for choice in source.get("options") or () if as_object(choice).get("options") != []]
         if not choices:
             place.at("options").lose("an option of v2 offers at least one value", option)
             return NOTHING
@@ -266,7 +266,7 @@ class OptionsOfV1:
         """Initialize from the result of `session/new`, `load`, `resume` or `fork`. A new session keeps a mode that was set before."""
         before, self._modes = self._modes, as_object(result.get("modes"))
         self.replace(result.get("configOptions") or (), place.at("configOptions"))
-        mode_ids = [as_object(one).get("id") for one in self._modes.get("availableModes") or ()]
+        mode_ids = [as_object(mode).get("id") for mode in self._modes.get("availableModes") or ()]
         if "sessionId" in result and before.get("currentModeId") in mode_ids:
             self.set_mode(before["currentModeId"])
 
@@ -277,16 +277,16 @@ class OptionsOfV1:
     def set_mode(self, mode_id: str) -> None:
         """Set the current mode."""
         self._modes = {**self._modes, "currentModeId": mode_id}
-        for one in self._options:
-            if one.get("category") == MODE and one.get("type") == "select":
-                one["currentValue"] = mode_id
+        for option in self._options:
+            if option.get("category") == MODE and option.get("type") == "select":
+                option["currentValue"] = mode_id
 
     @property
     def mode_option(self) -> str | None:
         """The id of the option that represents the modes; `None` if there are no modes or the agent has such an option itself."""
-        if not self._modes.get("availableModes") or any(one.get("category") == MODE for one in self._options):
+        if not self._modes.get("availableModes") or any(option.get("category") == MODE for option in self._options):
             return None
-        used_ids = {one.get("configId") for one in self._options}
+        used_ids = {option.get("configId") for option in self._options}
         return next(name for name in (MODE, *(f"{MODE}{number}" for number in range(2, 1000))) if name not in used_ids)
 
     def list_options(self) -> list[Json]:
@@ -294,7 +294,7 @@ class OptionsOfV1:
         name = self.mode_option
         if name is None:
             return list(self._options)
-        values = [{**omit(one, "id"), "value": one["id"]} for one in map(as_object, self._modes["availableModes"])]
+        values = [{**omit(mode, "id"), "value": mode["id"]} for mode in map(as_object, self._modes["availableModes"])]
         option: Json = {
             **omit(self._modes, "availableModes", "currentModeId"),
             "configId": name,

@@ -84,14 +84,14 @@ class Union:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Values:
-    """An enumeration; v1 has only the values `known`.
+    """An enumeration; v1 has only `v1_values`.
 
-    `near`: the nearest v1 value for a v2 value; `other`: the one for any other value; `None`: the value is omitted.
+    `nearest`: the nearest v1 value for a v2 value; `fallback`: the one for any other value; `None`: the value is omitted.
     """
 
-    known: tuple[str, ...]
-    other: str | None = None
-    near: Mapping[str, str] = field(default_factory=dict[str, str])
+    v1_values: tuple[str, ...]
+    fallback: str | None = None
+    nearest: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +116,8 @@ class Walker:
     def convert(self, name: str, value: Any, place: Place) -> Any:
         """Convert a value, or each item of a list. `NOTHING` means that it has no form in the other version; in a list it is omitted."""
         if is_array(value):
-            items = [self.convert(name, one, place.at(index)) for index, one in enumerate(value)]
-            return [one for one in items if one is not NOTHING]
+            items = [self.convert(name, item, place.at(index)) for index, item in enumerate(value)]
+            return [item for item in items if item is not NOTHING]
         hook = self._hooks.get(name)
         return self.convert_row(name, value, place) if hook is None else hook(value, place)
 
@@ -143,15 +143,15 @@ class Walker:
         """Yield the fields in the other version. A source field whose name means something else there is lost."""
         to_v2 = self.version == 2
         renamed = row.rename if to_v2 else {new: old for old, new in row.rename.items()}
-        own, others = (row.only_v1, row.only_v2) if to_v2 else (row.only_v2, row.only_v1)
-        strange = {*renamed.values(), *(key for key, why in others.items() if why or not to_v2)} - renamed.keys()
+        dropped, added = (row.only_v1, row.only_v2) if to_v2 else (row.only_v2, row.only_v1)
+        strange = {*renamed.values(), *(key for key, why in added.items() if why or not to_v2)} - renamed.keys()
         for key, value in source.items():
             if key in strange:
                 place.at(key).lose(CONFLICT, value)
-            elif own.get(key):
+            elif dropped.get(key):
                 if _says_something(value):
-                    place.at(key).lose(own[key], value)
-            elif key not in own or not to_v2:
+                    place.at(key).lose(dropped[key], value)
+            elif key not in dropped or not to_v2:
                 new = renamed.get(key, key)
                 name = row.fields.get(key if to_v2 else new)
                 result = value if name is None else self.convert(name, value, place.at(key))
@@ -173,18 +173,18 @@ class Walker:
         result = source if row_name is None else self.convert(row_name, source, place)
         if row.default is None or not isinstance(result, dict):
             return result
-        rest = omit(cast("Json", result), row.tag)
-        return {row.tag: tag, **rest} if to_v2 or tag != row.default else rest
+        fields = omit(cast("Json", result), row.tag)
+        return {row.tag: tag, **fields} if to_v2 or tag != row.default else fields
 
     def _convert_word(self, row: Values, value: str, place: Place) -> Any:
-        if self.version == 2 or value in row.known:
+        if self.version == 2 or value in row.v1_values:
             return value
-        near = row.near.get(value, row.other)
-        if near is None:
+        nearest = row.nearest.get(value, row.fallback)
+        if nearest is None:
             place.lose(f"v1 has no {value!r} here", value)
             return NOTHING
-        place.lose(f"v1 has no {value!r} here; {near!r} is sent instead", value, "changed")
-        return near
+        place.lose(f"v1 has no {value!r} here; {nearest!r} is sent instead", value, "changed")
+        return nearest
 
 
 def _says_something(value: Any) -> bool:
