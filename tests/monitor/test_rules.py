@@ -21,6 +21,7 @@ from acp_monitor import bounded, paths
 from acpgen import embedded
 from acpgen.input.walk import is_array, is_object
 from acpgen.messages import validators
+from acpgen.messages.redaction import Redactor
 from monitor.cases import CASES, MCP_CASES
 from monitor.quiet import QUIET, QUIET_MCP
 from monitor.scripts import (
@@ -123,6 +124,44 @@ def test_nothing_is_said_where_nobody_does_anything_wrong(name: str) -> None:
     found = [breach for said in {**QUIET, **QUIET_MCP}[name] for breach in hear(listener, said)]
     breaches = [breach for breach in (*found, *listener.finish()) if breach.level != "note"]
     assert not breaches, "\n".join(map(str, breaches))
+
+
+TOLD_OF_TEXT = (
+    *("paths of one platform have several spellings", "choices of every kind", "patches with absolute paths"),
+    *("icons to be fetched", "questions one after another", "a terminal keeps what it may keep"),
+    *("roots are listed in another spelling", "a source is given other roots while it is forked"),
+    "stopReason of an extension",
+)
+"""Conversations in which rules look at texts that a redacted recording does not have."""
+CONVERSATIONS = {**QUIET, **{named(case): case.said for case in CASES}}
+SAMPLE = {*TOLD_OF_TEXT, *tiers.draw(CONVERSATIONS, 9)}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=() if one in SAMPLE else pytest.mark.exhaustive) for one in CONVERSATIONS]
+)
+def test_what_is_said_of_a_redacted_recording_is_said_of_the_conversation_too(name: str) -> None:
+    listener = embedded.monitor.Monitor(strict(*validators.ACP))
+    found = [breach for said in CONVERSATIONS[name] for breach in hear(listener, said)]
+    unread = {breach.index for breach in found if breach.rule == "not-json"}
+    known = {(one.rule, one.index) for one in (*found, *listener.finish())}
+    redacted = [one for one in judge_redacted(CONVERSATIONS[name]) if one.index not in unread]
+    assert {(one.rule, one.index) for one in redacted} <= known, "\n".join(map(str, redacted))
+
+
+def test_a_message_whose_id_was_redacted_is_not_judged_and_nothing_is_concluded_from_it() -> None:
+    said = [*opened(), client("session/close", {"sessionId": "s"}, id_="new"), result("agent", "new", {})]
+    assert {breach.rule for breach in judge_redacted(said, "^(new|init)$")} == {"not-judged"}
+
+
+def judge_redacted(said: Iterable[Said], *patterns: str) -> list[Any]:
+    """What the monitor says of a conversation that was recorded with `--redact`."""
+    redactor = Redactor(patterns, lambda: strict(*validators.ACP))
+    listener, found = embedded.monitor.Monitor(strict(*validators.ACP)), list[Any]()
+    for sender, message in said:
+        line = message if isinstance(message, bytes) else json.dumps(message).encode()
+        found += listener.observe(sender, redactor.redact_line(sender, line))
+    return [*found, *listener.finish()]
 
 
 @pytest.mark.parametrize("code", [-32602, -32000])

@@ -13,8 +13,9 @@ message of over 500,000 values is not read and counts as missed: so one takes at
 """
 
 from .breach import Breach, Folding, cite
+from .json_values import REDACTED
 from .monitor import Monitor
 from .rule import REMARKS, Rule
 from .rules import RULES
 
-__all__ = ["REMARKS", "RULES", "Breach", "Folding", "Monitor", "Rule", "cite"]
+__all__ = ["REDACTED", "REMARKS", "RULES", "Breach", "Folding", "Monitor", "Rule", "cite"]

@@ -10,6 +10,8 @@ from itertools import chain
 from sys import getsizeof
 from typing import Any, Final, Generic, TypeVar
 
+from .json_values import is_redacted
+
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -151,11 +153,11 @@ class BoundedTable(Generic[K, V]):
 
 
 def make_key(value: object) -> str | None:
-    """A short key of an id, distinct for strings and numbers; `None` if the value cannot be an id. A shortened text has the key of its
-    original.
+    """A short key of an id, distinct for strings and numbers; `None` if the value cannot be an id, or is redacted. A shortened text has
+    the key of its original.
     """
     if isinstance(value, str):
-        return f"s{shorten(value)}"
+        return None if is_redacted(value) else f"s{shorten(value)}"
     if isinstance(value, int | float) and not isinstance(value, bool):
         return shorten(f"n{value!r}" if isinstance(value, float) and not value.is_integer() else f"n{int(value)}")
     return "null" if value is None else None

@@ -100,7 +100,9 @@ def patch_malformed(event: Event, _connection: Connection) -> Iterator[Finding]:
     for path, value in event.content:
         if get_text(value, "type") != "diff" or get_text(value, "patch", "format") != "git_patch":
             continue
-        patch, place = get_text(value, "patch", "text") or "", event.extend_path(*path, "patch", "text")
+        patch, place = get_text(value, "patch", "text"), event.extend_path(*path, "patch", "text")
+        if patch is None:
+            continue
         if not patch.startswith("diff --git "):
             yield Finding(place, "the patch does not begin with 'diff --git'", words=("envelope",))
         for name in _list_patched_paths(patch):

@@ -9,7 +9,7 @@ from typing import Any, Final
 from .bounded import make_key
 from .connection import Connection
 from .events import Event, Finding
-from .json_values import Path, get_items, get_text, is_array, is_number, is_object, reach, show
+from .json_values import Path, get_items, get_text, is_array, is_number, is_object, is_redacted, reach, show
 from .rule import ACP, rule
 
 _CREATE: Final = "elicitation/create"
@@ -86,17 +86,17 @@ def elicitation_content_unfit(event: Event, _connection: Connection) -> Iterator
 
 
 def _find_misfits(form: Any, content: Any) -> Iterator[tuple[Path, str]]:
-    """Yield what a form does not allow in accepted content, as paths and sentences. Patterns, formats and fields of unknown types are
-    not checked.
+    """Yield what a form does not allow in accepted content, as paths and sentences. Patterns, formats, fields of unknown types and
+    what is redacted are not checked.
     """
     if not is_object(content):
         return
-    for name in get_items(form, "required"):
-        if isinstance(name, str) and name not in content:
+    for name in () if any(map(is_redacted, content)) else get_items(form, "required"):
+        if isinstance(name, str) and name not in content and not is_redacted(name):
             yield (), f"the form requires {show(name)}"
     fields = reach(form, "properties")
     for name, field in fields.items() if is_object(fields) else ():
-        if name in content and is_object(field) and get_text(field, "type") in _FIELD_TYPES:
+        if name in content and not is_redacted(name) and is_object(field) and get_text(field, "type") in _FIELD_TYPES:
             sentence = _find_objection(field, content[name])
             if sentence is not None:
                 yield (name,), sentence
@@ -119,7 +119,10 @@ def _find_objection(field: Any, value: Any) -> str | None:
             return None
         case _:
             pass
-    for choice in (value if kind == "array" else [value]) if choices is not None else ():
+    values = value if kind == "array" else [value]
+    if any(map(is_redacted, (*values, *(choices or ())))):
+        return None
+    for choice in values if choices is not None else ():
         if choice not in (choices or ()):
             return f"{show(choice)} is not one of the {len(choices or ())} choices"
     if is_number(least) and size < least:
@@ -148,7 +151,6 @@ def _list_choices(field: Any, plain: str, titled: str) -> list[str] | None:
     if is_array(reach(field, plain)):
         return [value for value in get_items(field, plain) if isinstance(value, str)]
     if is_array(reach(field, titled)):
-        return [
-            value for value in (get_text(option, "const") for option in get_items(field, titled)) if value is not None
-        ]
+        values = (reach(option, "const") for option in get_items(field, titled))
+        return [value for value in values if isinstance(value, str)]
     return None

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from .connection import Connection
 from .events import Event, Finding
-from .json_values import reach, show, write_pointer
+from .json_values import is_redacted, reach, show, write_pointer
 from .rule import ACP, rule
 from .unstable import UNSTABLE_FIELDS
 
@@ -45,7 +45,12 @@ def value_unknown(event: Event, _connection: Connection) -> Iterator[Finding]:
     for path, types, kind in event.undeclared:
         value = reach(event.body, *path)
         of = types[0] if types and path[-1] not in _TAGS else str(path[-1])
-        if kind != "value" or (of, value) in reported_values or len(reported_values) == MAX_FINDINGS:
+        if (
+            kind != "value"
+            or is_redacted(value)
+            or (of, value) in reported_values
+            or len(reported_values) == MAX_FINDINGS
+        ):
             continue
         reported_values.add((of, value))
         sentence = f"{name} does not define {show(value)} for {of}; a custom value must begin with `_`"

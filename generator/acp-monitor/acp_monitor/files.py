@@ -10,7 +10,7 @@ from typing import Final
 from .bounded import make_key
 from .connection import Connection
 from .events import Event, Finding
-from .json_values import get_integer, get_text, show
+from .json_values import get_integer, get_text, reach, show
 from .paths import is_inside
 from .rule import V1, rule
 
@@ -76,7 +76,7 @@ def file_error_as_authentication(event: Event, _connection: Connection) -> Itera
 @rule("error", methods=_FILES, level="should")
 def file_error_without_path(event: Event, _connection: Connection) -> Iterator[Finding]:
     """A client refuses a file with -32001 and does not name the path in `data`."""
-    if event.error_code == -32001 and get_text(event.body, "data", "path") is None:
+    if event.error_code == -32001 and not isinstance(reach(event.body, "data", "path"), str):
         yield Finding(event.extend_path(), "a refused file is named in `data.path`")
 
 

@@ -9,6 +9,9 @@ Path: TypeAlias = tuple["str | int", ...]
 Place: TypeAlias = tuple[Path, Any]
 """A path below the body of a message, and the value there."""
 
+REDACTED: Final = "[redacted]"
+"""What `acpgen tap --redact` records in place of a text. What such a text was is not known, so rules do not judge it."""
+
 _WORDS: Final = {None: "null", True: "true", False: "false"}
 
 
@@ -39,10 +42,15 @@ def reach(value: Any, *path: str | int) -> Any:
     return value
 
 
+def is_redacted(value: object) -> bool:
+    """Whether a value is a text that stands for another one, or a name that does."""
+    return isinstance(value, str) and REDACTED[:-1] in value
+
+
 def get_text(value: Any, *path: str | int) -> str | None:
-    """The string at a path; `None` if there is none."""
+    """The string at a path; `None` if there is none, or if it is not known because it is redacted."""
     member = reach(value, *path)
-    return member if isinstance(member, str) else None
+    return member if isinstance(member, str) and not is_redacted(member) else None
 
 
 def get_integer(value: Any, *path: str | int) -> int | None:

@@ -12,7 +12,7 @@ from .bounded import MAX_BREACHES, MAX_PARTS, MAX_POINTER, MAX_VALUES, make_key,
 from .breach import LEVELS, Breach
 from .connection import Connection
 from .events import Event, Finding, Kind, Level
-from .json_values import Path, get_text, is_array, is_object, reach, split_pointer, write_pointer
+from .json_values import Path, get_text, is_array, is_object, is_redacted, reach, split_pointer, write_pointer
 from .requirements import find_requirements
 from .rule import ACP, Aspect, Rule
 from .rules import RULES
@@ -151,6 +151,10 @@ class Monitor:
     def _observe_message(
         self, index: int, sender: str, value: Any, at: Path, duplicates: tuple[Violation, ...]
     ) -> Iterator[Breach]:
+        if is_redacted(reach(value, "id")) or is_redacted(reach(value, "method")):
+            self._connection.lose()
+            self._count("the id or the method is redacted", index, sender)
+            return
         event = self._make_event(_classify(value), index, sender, value, at)
         event.duplicates = duplicates
         self._note_unjudged(event)

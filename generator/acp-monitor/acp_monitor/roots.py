@@ -10,7 +10,7 @@ from typing import Any, Final
 from .bounded import make_key
 from .connection import Connection
 from .events import Event, Finding
-from .json_values import Path, get_items, get_text, reach, show, split_pointer
+from .json_values import Path, get_items, get_text, is_redacted, reach, show, split_pointer
 from .paths import find_foreign_roots, find_root_fault, normalize, normalize_roots, read_roots
 from .records import Session
 from .rule import ACP, rule
@@ -64,7 +64,7 @@ def roots_repeated(event: Event, _connection: Connection) -> Iterator[Finding]:
     """A client sends the same root twice."""
     earlier_roots: set[str] = set()
     for index, root in enumerate(read_roots(event.body) or ()):
-        if root in earlier_roots:
+        if root in earlier_roots and not is_redacted(root):
             yield Finding(event.extend_path(_FIELD, index), f"the root {show(root)} occurs twice")
         earlier_roots.add(root)
 
@@ -173,6 +173,8 @@ def _find_differing(
         if event.request.index < session.open_answer:
             continue  # what is listed may be the state before
         cwd = session.opener.cwd
+        if cwd is None:
+            continue  # it is redacted, and so are the roots
         roots, supplied = normalize_roots(listed_roots, cwd), normalize_roots(session.roots, cwd)
         if roots != supplied:
             yield event.extend_path("sessions", index, _FIELD), roots, supplied, session

@@ -148,7 +148,7 @@ def idle_without_stop_reason(event: Event, connection: Connection) -> Iterator[F
     session = event.session
     if session is None or session.state not in BUSY or not _is_idle(event, connection):
         return
-    if get_text(event.update, "stopReason") is None:
+    if not isinstance(reach(event.update, "stopReason"), str):
         sentence = f"the session was {show(session.state)}, so `idle` comes with a stop reason"
         yield Finding(event.extend_path("update"), sentence, session.state_report)
 

@@ -14,13 +14,14 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeGuard
 
+from acpgen import embedded
 from acpgen.input.expressions import matches
 from acpgen.input.walk import is_array, is_object
 
 if TYPE_CHECKING:
     from jsonrpc_bindings.strict import Strict
 
-REDACTED: Final = "[redacted]"
+REDACTED: Final = embedded.monitor.REDACTED
 PLACEHOLDERS: Final = (REDACTED, f"/{REDACTED}", f"file:///{REDACTED}", "")
 """Replacements for a string: the first one that the schema accepts there is used."""
 
@@ -89,6 +90,8 @@ NAME: Final = re.compile(r"[A-Za-z_$@][\w$.:/-]{0,79}")
 OPAQUE: Final = re.compile(r"(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{16,}")
 """A run of letters and digits that is not a name."""
 INSTANT: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:?\d\d)?)?")
+INSTANTS: Final = frozenset({"updatedAt", "lastModified", "protocolVersion"})
+"""Members whose strings are dates or times, whatever their schema says."""
 LONGEST_WORD: Final = 80
 LONGEST_ID: Final = 512
 
@@ -263,23 +266,23 @@ class Redactor:
         if value in constants:
             return value
         free = [leaf for leaf in leaves if "string" in _list_types(leaf.schema) and not list(_list_values(leaf.schema))]
-        if constants or any("not" in leaf.schema for leaf in free):
+        if constants or any(_is_tag(leaf) for leaf in free):
             stays = self._is_word(value)
         elif key == "command":
             program = value.rpartition("/")[2]
             if not self._is_word(program):
-                return _make_placeholder(free)
+                return _make_placeholder(leaves)
             return self._redact_secret(program if program == value else f"/{REDACTED}/{program}")
         else:
             stays = bool(free) and all(self._is_protocol(value, leaf) for leaf in free)
-        return self._redact_secret(value) if stays else _make_placeholder(free)
+        return self._redact_secret(value) if stays else _make_placeholder(leaves)
 
     def _is_protocol(self, value: str, leaf: _Place) -> bool:
         """Whether a string without constants is an id, a name or a timestamp by its schema."""
         names = (leaf.definition, leaf.member)
         if any(name == "id" or name.endswith(("Id", "ID", "_id")) for name in names):
             return len(value) <= LONGEST_ID and not any(character.isspace() for character in value)
-        if leaf.schema.get("format") in ("date-time", "date") or leaf.member in ("updatedAt", "lastModified"):
+        if leaf.schema.get("format") in ("date-time", "date") or leaf.member in INSTANTS:
             return INSTANT.fullmatch(value) is not None
         return (names in NAMES or leaf.member in WORDS or leaf.definition == "MediaType") and len(value) <= LONGEST_WORD
 
@@ -397,6 +400,13 @@ def _find_property(schema: Any, key: str) -> Any:
     declared = schema.get("properties", {})
     member = declared[key] if key in declared else schema.get("additionalProperties")
     return member if is_object(member) and member else None
+
+
+def _is_tag(leaf: _Place) -> bool:
+    """Whether a string without constants stands for a kind that the schema does not define: it, or its object, must be none of these."""
+    excluded = leaf.root["$defs"].get(leaf.definition, {}).get("not", {})
+    variants = (excluded, *excluded.get("anyOf", ()))
+    return "not" in leaf.schema or any(leaf.member in one.get("properties", ()) for one in variants)
 
 
 def _list_values(schema: Any) -> Iterator[str]:
