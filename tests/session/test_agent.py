@@ -663,7 +663,7 @@ def test_modes_are_modes_to_a_client_of_version_1(tmp_path: Path) -> None:
             assert commands[0]["availableCommands"][0]["name"] == "tide"
             with pytest.raises(Refused) as refused:
                 await client.request("session/set_mode", sessionId=id_, modeId="none")
-            assert refused.value.code == -32602
+            assert (refused.value.code, place(refused.value)) == (-32602, "/params/modeId")
         assert agent.chosen == [("mode", "plan")]
 
     play(work)
@@ -678,10 +678,15 @@ def test_options_are_set_by_the_user_where_the_agent_agrees(tmp_path: Path, vers
             id_ = made["sessionId"]
             name = "id" if version == 1 else "configId"
             assert {one[name] for one in made["configOptions"]} == {"mode", "model"}
-            for value in ("large", "huge"):
+            for option, value, at in (
+                ("model", "large", ""),
+                ("model", "huge", "/value"),
+                ("pace", "huge", "/configId"),
+            ):
                 with pytest.raises(Refused) as refused:
-                    await client.request("session/set_config_option", **chosen(version, id_, "model", value))
+                    await client.request("session/set_config_option", **chosen(version, id_, option, value))
                 assert refused.value.code == -32602
+                assert not at or place(refused.value) == f"/params{at}"
             found = await client.request("session/set_config_option", **chosen(version, id_, "mode", "plan"))
             values = {one[name]: one["currentValue"] for one in found["configOptions"]}
             assert values == {"mode": "plan", "model": "small"}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acp_bindings import ConnectionClosed, NotAdvertised, PeerError, v1, v2
+from acp_bindings import ConnectionClosed, NotAdvertised, PeerError, RequestError, v1, v2
 
 from acp_session import Agent, Client, connect_in_memory
 from acp_session.errors import InvalidMessage
@@ -321,10 +321,12 @@ def test_files_are_read_and_written_in_the_directory_of_the_session(tmp_path: Pa
         await turn.write_text_file(tmp_path / "high.txt", "x")
         found.append(await turn.read_text_file(Path("low.txt")))
         found.append(await turn.read_text_file("low.txt", line=2, limit=1))
-        with pytest.raises(PeerError) as missing:
+        try:
             async with turn.tool_call("Read"):
                 await turn.read_text_file("none.txt")
-        found.append(str(missing.value.code))
+        except (PeerError, RequestError) as error:
+            assert isinstance(error, PeerError) == (version == 1)
+            found.append(str(error.code))
 
     client = talk(tmp_path, version, work)
     assert found == ["one\ntwo\nthree\n", "two\n", "-32002"]
@@ -340,13 +342,13 @@ def test_files_and_commands_of_an_agent_of_version_2_stay_in_the_roots_of_the_se
     async def work(turn: Turn) -> None:
         for path in (tmp_path / "secret", "../secret", "link"):
             for call in (turn.read_text_file(path), turn.write_text_file(path, "y")):
-                with pytest.raises(PeerError) as refused:
+                with pytest.raises(RequestError) as refused:
                     await call
                 assert refused.value.code == -32001
-        with pytest.raises(PeerError) as refused:
+        with pytest.raises(RequestError) as refused:
             await turn.run_command("true", cwd=tmp_path)
         assert refused.value.code == -32001
-        with pytest.raises(PeerError) as missing:
+        with pytest.raises(RequestError) as missing:
             await turn.run_command("no-such-program")
         assert missing.value.code == -32002
 
@@ -453,6 +455,35 @@ def test_the_output_of_a_command_is_shown_to_a_client_that_loads_the_session_and
     assert call["content"][0]["content"]["text"] == "```console\n$ sh -c 'echo low; exit 3'\nlow\n[ended with 3]\n```"
     (terminal,) = [one for one in newer.updates() if one["sessionUpdate"] == "terminal_update"]
     assert (base64.b64decode(terminal["output"]["data"]), terminal["exitStatus"]) == (b"low\n", {"exitCode": 3})
+
+
+def test_the_history_keeps_what_each_command_of_a_client_wrote_also_one_that_was_cancelled(tmp_path: Path) -> None:
+    """Each connection of the client counts its terminals from the beginning."""
+
+    async def wait(params: Any) -> Any:
+        await asyncio.Event().wait()
+
+    async def work(turn: Turn) -> None:
+        await turn.run_command("echo", turn.text)
+
+    async def whole() -> RawClient:
+        agent, output = Working(work), reply({"output": "cut\n", "truncated": False})
+        async with talking(agent, 1) as first:
+            id_ = await first.new(tmp_path)
+            await first.prompt(id_, "low")
+        async with talking(agent, 1, answers={"terminal/wait_for_exit": wait, "terminal/output": output}) as second:
+            await second.load(id_, tmp_path)
+            prompt = asyncio.create_task(second.prompt(id_, "high"))
+            await second.until(lambda: any(one["method"].endswith("wait_for_exit") for one in second.asked))
+            second.cancel(id_)
+            assert await prompt == "cancelled"
+        async with talking(agent, 1) as third:
+            await third.load(id_, tmp_path)
+            await third.until(lambda: len(third.calls()) > 1)
+        return third
+
+    shown = [call["content"][0]["content"]["text"] for call in play(whole).calls().values()]
+    assert shown == ["```console\n$ echo low\nlow\n[ended with 0]\n```", "```console\n$ echo high\ncut\n[ended]\n```"]
 
 
 def test_the_user_stops_a_command_and_the_turn_goes_on(tmp_path: Path) -> None:
@@ -907,7 +938,7 @@ def test_where_the_agents_machine_runs_no_commands_the_client_is_not_blamed(
     found: list[str] = []
 
     async def run(turn: Turn) -> None:
-        with pytest.raises(PeerError) as refused:
+        with pytest.raises(RequestError) as refused:
             await turn.run_command("true")
         found.append(refused.value.message)
 
@@ -923,7 +954,7 @@ def test_the_author_of_an_agent_decides_which_files_it_writes_on_its_own_machine
         async def on_prompt(self, turn: Turn) -> str:
             try:
                 await turn.write_text_file(".github/workflows/ci.yml", "on: push\n")
-            except PeerError as error:
+            except RequestError as error:  # of this machine: the client was not asked
                 return f"_{error.code}"
             return "_written"
 

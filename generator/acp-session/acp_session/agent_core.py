@@ -403,7 +403,7 @@ def _replace_option(session: Session, config_id: str, value: object) -> list[v2.
     try:
         return with_value(session.stored.config_options, config_id, value)
     except ValueError as error:
-        raise make_invalid_params(str(error)) from None
+        raise make_invalid_params(str(error), "/value" if config_id in session.config else "/configId") from None
 
 
 async def _copy(record: StoredSession) -> StoredSession:

@@ -19,7 +19,7 @@ from weakref import WeakValueDictionary
 from acp_bindings import UNSET, DecodeError, v1, v2
 from acp_bindings.v2 import peers as peers2
 
-from acp_workspace.errors import NOT_FOUND, RequestError, make_invalid_params
+from acp_workspace.errors import INVALID_PARAMS, NOT_FOUND, RequestError, make_invalid_params
 from acp_workspace.workspace import ClientWorkspace, RootSet
 from jsonrpc_bindings.peers import Folder, refuse_unserved
 
@@ -44,7 +44,8 @@ T = TypeVar("T")
 McpServers: TypeAlias = "Sequence[v2.McpServer | Mapping[str, Any]]"
 """MCP servers that the agent connects to; a mapping is a server as v2 JSON."""
 
-_MCP_TRANSPORTS: Final = {"stdio": "stdio", "http": "http"}
+_MCP_TRANSPORTS: Final = {1: {"http": "http", "sse": "sse"}, 2: {"stdio": "stdio", "http": "http"}}
+"""The capability that each type of MCP server needs, by the version of the agent: every v1 agent starts those of `stdio`."""
 _MAX_EARLY: Final = 10_000
 """The maximum number of updates that are kept for sessions whose ids are not known yet."""
 _MAX_UNKNOWN: Final = 100
@@ -117,13 +118,16 @@ class ClientCore(peers2.Client):
     async def request(self, method: str, params: object, *, timeout: float | None = None) -> Any:
         """Send a request and return its result.
 
-        Raises `PeerError`, `InvalidMessage`, `ConnectionClosed`, `NotAdvertised`, `TimeoutError`.
+        Raises `PeerError`, `InvalidMessage`, `ConnectionClosed`, `NotAdvertised`, `TimeoutError`, and `ValueError` for params that a v1
+        agent cannot be sent.
         """
         try:
             return await self.calls.request(method, params, timeout=timeout)
         except (RequestError, DecodeError) as error:
             if self.connection.is_ended and isinstance(error, RequestError):  # of the codec, which stands for the agent
                 raise self.connection.make_closed_error() from error
+            if isinstance(error, RequestError) and error.code == INVALID_PARAMS:  # of the codec too: nothing was sent
+                raise ValueError(error.message) from error
             raise make_error(method, error) from error
 
     async def attempt(self, work: Coroutine[Any, Any, object]) -> None:
@@ -139,8 +143,7 @@ class ClientCore(peers2.Client):
         """The roots of a session, and the fields of the request that opens it."""
         self.require_agent()
         servers = [_convert_server(index, server) for index, server in enumerate(mcp_servers)]
-        # every v1 agent starts MCP servers
-        self.require_types(method, servers, "mcp", {"http": "http"} if self.version == 1 else _MCP_TRANSPORTS)
+        self.require_types(method, servers, "mcp", _MCP_TRANSPORTS[self.version])
         is_advertised = self.advertises("additionalDirectories")
         if additional:
             self.require(method, "additionalDirectories")

@@ -308,6 +308,12 @@ class Session:
         with suppress(ConnectionError):  # nobody listens any more
             await self._send(update)
 
+    def rename_terminal(self, terminal_id: str) -> None:
+        """Give a terminal of the history another id, because a client of version 1 uses its id for a new one."""
+        history, new_id = self.stored.history, f"{terminal_id}~{secrets.token_hex(4)}"
+        if any(isinstance(one, v2.TerminalUpdate) and one.terminal_id == terminal_id for one in history):
+            history[:] = [_rename_terminal(one, terminal_id, new_id) for one in history]
+
     def finish_later(self, work: Coroutine[Any, Any, None]) -> None:
         """Finish in the background what was cancelled before it could be undone."""
         self._late.start(work)
@@ -573,6 +579,17 @@ class Session:
 def copy_update(update: U) -> U:
     """A copy of an update, as its receiver would decode it. Raises `EncodeError`: what cannot be sent must not be in a history."""
     return cast("U", v2.decode_as(v2.SessionUpdate, parse(v2.encode(update)), lenient=False))
+
+
+def _rename_terminal(update: v2.SessionUpdate, terminal_id: str, new_id: str) -> v2.SessionUpdate:
+    if isinstance(update, v2.TerminalUpdate) and update.terminal_id == terminal_id:
+        return update.__replace__(terminal_id=new_id)
+    if isinstance(update, v2.SessionToolCallUpdate) and isinstance(update.content, list):
+        terminal = v2.Terminal(terminal_id=terminal_id)
+        return update.__replace__(
+            content=[v2.Terminal(terminal_id=new_id) if one == terminal else one for one in update.content]
+        )
+    return update
 
 
 def _describe_failure(error: RequestError) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """A turn of an agent: the user's prompt, and all that the agent sends and does until the turn ends.
 
 Relative paths are resolved against the working directory of the session. A call raises `NotAdvertised` before anything is sent if the
-client did not advertise it, `PeerError` if the client refuses it, and `InvalidMessage` for an invalid response.
+client did not advertise it, `PeerError` if the client refuses it, and `InvalidMessage` for an invalid response. In version 2 files and
+commands are those of this machine, which refuses them by a `RequestError` with the same codes.
 
 Sources: the pages of v1 and v2 on prompts, content, tool calls, plans, elicitation; the pages of v1 on the file system and on terminals.
 """
@@ -23,7 +24,6 @@ from acp_bindings import (
     ConnectionClosed,
     DecodeError,
     NotAdvertised,
-    PeerError,
     RequestError,
     Unknown,
     to_builtins,
@@ -31,7 +31,7 @@ from acp_bindings import (
     v2,
 )
 
-from acp_workspace.errors import METHOD_NOT_FOUND
+from acp_workspace.errors import INTERNAL_ERROR
 from jsonrpc_bindings.engine import Engine
 from jsonrpc_bindings.pointers import json_pointer
 from jsonrpc_bindings.records import Record
@@ -40,7 +40,7 @@ from .arguments import make_content_block, omit_none, refuse_text, refuse_unknow
 from .diffs import diff_to_v2
 from .errors import Error, InvalidMessage, find_path, make_error
 from .permission import Decision, ask, decide
-from .services import Services
+from .services import LocalServices, Services
 from .session import Session, copy_update
 from .transcript import FINAL_STATUSES, MAX_OUTPUT
 
@@ -366,9 +366,7 @@ class Turn:
         if not self.session.client_capabilities.run_command:
             if self.session.connection.version == 1:
                 raise NotAdvertised("terminal/create", "client:clientCapabilities.terminal")
-            raise PeerError(
-                "terminal/create", METHOD_NOT_FOUND, "the agent's machine cannot keep commands in the roots"
-            )
+            raise RequestError(INTERNAL_ERROR, "the agent's machine cannot keep commands in the roots")
         variables = [v1.EnvVariable(name=name, value=value) for name, value in (env or {}).items()]
         optional_fields = omit_none(output_byte_limit=output_limit, env=variables or None)
         folder = self.session.absolute("." if cwd is None else cwd)
@@ -387,6 +385,9 @@ class Turn:
         services, timed_out = self.session.services, False
         terminal_id = await self._create_terminal(services, request)
         terminal: dict[str, Any] = {"session_id": self.session.id, "terminal_id": terminal_id}
+        if self.session.connection.version == 1:
+            self.session.rename_terminal(terminal_id)
+        release = v1.ReleaseTerminalRequest(**terminal)
         try:
             content = (*call.content, v2.Terminal(terminal_id=terminal_id))
             await call.update(status="in_progress" if call.status == "pending" else None, content=content)
@@ -402,12 +403,25 @@ class Turn:
                     async with asyncio.timeout(KILL_TIMEOUT):
                         await _ask(services, "terminal/kill", v1.KillTerminalRequest(**terminal))
                         await _ask(services, "terminal/wait_for_exit", wait)
-            output: v1.TerminalOutputResponse = await _ask(
-                services, "terminal/output", v1.TerminalOutputRequest(**terminal)
+            output, ended = await self._read_output(services, request, terminal_id)
+        except BaseException:
+            # together: a client that never answers must have the release, and the history has what the command wrote
+            ending = (
+                self._read_output(services, request, terminal_id),
+                _ask(services, "terminal/release", release),
             )
-        finally:
-            with suppress(ConnectionClosed, PeerError):
-                await _ask(services, "terminal/release", v1.ReleaseTerminalRequest(**terminal))
+            await asyncio.gather(*ending, return_exceptions=True)
+            raise
+        with suppress(Error):
+            await _ask(services, "terminal/release", release)
+        return CommandResult(output.output, ended.exit_code, ended.signal, output.truncated, timed_out)
+
+    async def _read_output(
+        self, services: Services, request: v1.CreateTerminalRequest, terminal_id: str
+    ) -> tuple[v1.TerminalOutputResponse, v1.TerminalExitStatus]:
+        """The output of a command, and its exit status as far as it is known. In version 1 the history keeps both."""
+        terminal = v1.TerminalOutputRequest(session_id=self.session.id, terminal_id=terminal_id)
+        output: v1.TerminalOutputResponse = await _ask(services, "terminal/output", terminal)
         status = output.exit_status
         ended = status if isinstance(status, v1.TerminalExitStatus) else v1.TerminalExitStatus()
         if self.session.connection.version == 1:  # a client that loads the session later has no such terminal
@@ -416,7 +430,7 @@ class Turn:
             end = v2.TerminalExitStatus(**omit_none(exit_code=ended.exit_code, signal=ended.signal))
             shown: dict[str, Any] = {"terminal_id": terminal_id, "command": words, "cwd": request.cwd}
             self.session.keep(v2.TerminalUpdate(**shown, output=v2.TerminalOutput(data=data), exit_status=end))
-        return CommandResult(output.output, ended.exit_code, ended.signal, output.truncated, timed_out)
+        return output, ended
 
     async def _create_terminal(self, services: Services, request: v1.CreateTerminalRequest) -> str:
         """Start a command. If this is cancelled meanwhile, the command is killed as soon as its terminal is known."""
@@ -470,9 +484,10 @@ async def _release(services: Services, session_id: str, creating: asyncio.Future
 async def _ask(services: Services, method: str, request: Any) -> Any:
     """Send a request to the services and return the result.
 
-    An error of this machine in version 2 is a `PeerError`, just like one of a version 1 client.
+    Raises `RequestError` for an error of this machine, which serves version 2, `PeerError` for one of a version 1 client.
     """
-    return await _with_errors(method, services.answer(method, request))
+    answering = services.answer(method, request)
+    return await (answering if isinstance(services, LocalServices) else _with_errors(method, answering))
 
 
 async def _with_errors(method: str, work: Awaitable[T]) -> T:

@@ -22,7 +22,7 @@ from acp_session.arguments import list_values
 from acp_session.diffs import as_object
 from acp_session.prompts import OpenPrompts
 from acp_session.services import ClientServices
-from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_VERSION
+from acp_workspace.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, make_invalid_params
 from jsonrpc_bindings.errors import REQUEST_CANCELLED
 from jsonrpc_bindings.peers import Side
 
@@ -160,10 +160,13 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
 
     async def _set_mode(self, body: Json, place: Place) -> Json:
         """Set the mode by the option of category `mode`."""
-        option = self.get_session(body["sessionId"]).to_v1.mode
+        to_v1, mode_id = self.get_session(body["sessionId"]).to_v1, body["modeId"]
+        option = to_v1.mode
         if option is None:
             raise RequestError(METHOD_NOT_FOUND, "the session has no modes", {"method": "session/set_mode"})
-        value = {"type": "id", "configId": option.get("configId"), "value": body["modeId"]}
+        if mode_id not in [one["id"] for one in to_v1.modes]:
+            raise make_invalid_params(f"the session has no mode {mode_id!r}", "/modeId")
+        value = {"type": "id", "configId": option.get("configId"), "value": mode_id}
         return omit(await self._set({**omit(body, "modeId"), **value}, place), "configOptions")
 
     async def _set_config_option(self, body: Json, place: Place) -> Json:

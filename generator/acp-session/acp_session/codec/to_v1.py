@@ -271,6 +271,14 @@ class ToV1(Walker):
             None,
         )
 
+    @property
+    def modes(self) -> list[Json]:
+        """The values of that option as modes."""
+        values: list[Json] = []
+        for choice in map(as_object, as_object(self.mode).get("options") or ()):
+            values += map(as_object, choice["options"]) if "groupId" in choice else [choice]
+        return [{**omit(choice, "value"), "id": choice.get("value")} for choice in values]
+
     def _convert_opening(self, answer: Json, place: Place) -> Json:
         """Convert the response that opens a session; modes are separate, and v1 sends commands by an update."""
         result = omit(answer, "configOptions", "availableCommands", "modes")
@@ -278,11 +286,7 @@ class ToV1(Walker):
             result["configOptions"] = self.replace_options(answer["configOptions"], place.at("configOptions"))
         option = self.mode
         if option is not None:
-            values: list[Json] = []
-            for choice in map(as_object, option.get("options") or ()):
-                values += map(as_object, choice["options"]) if "groupId" in choice else [choice]
-            modes = [{**omit(choice, "value"), "id": choice.get("value")} for choice in values]
-            result["modes"] = {"currentModeId": option.get("currentValue"), "availableModes": modes}
+            result["modes"] = {"currentModeId": option.get("currentValue"), "availableModes": self.modes}
         return result
 
     def _initialize_params(self, body: Json, place: Place) -> Json:
