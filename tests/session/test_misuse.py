@@ -110,6 +110,21 @@ def test_mcp_servers_may_be_json_and_wrong_ones_are_named(version: int, tmp_path
     play(work)
 
 
+def test_servers_that_version_1_alone_has_need_its_capability_or_its_types(tmp_path: Path) -> None:
+    script, own = Script(), {"type": "_own", "name": "tides"}
+    sse = {"type": "sse", "name": "tides", "url": "https://t.example", "headers": []}
+
+    async def work() -> None:
+        async with connected(1, script, Client(allowed_roots=[tmp_path])) as (agent, _):
+            with pytest.raises(NotAdvertised, match=r"`agentCapabilities\.mcpCapabilities\.sse`"):
+                await agent.new_session(tmp_path, mcp_servers=[sse])
+            with pytest.raises(ValueError, match="'_own' is not a known value"):  # the codec says so, and not the agent
+                await agent.new_session(tmp_path, mcp_servers=[own])
+            assert not script.asked("session/new")
+
+    play(work)
+
+
 def test_an_agent_of_v1_that_cannot_log_out_is_not_asked_to(tmp_path: Path) -> None:
     script = Script(can_load=False)
 
