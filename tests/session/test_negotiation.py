@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -221,6 +222,34 @@ def test_a_client_goes_back_to_v1_where_an_agent_cannot_answer_v2_and_hears_what
             await agreed.new_session(tmp_path)
             while not client.updates:
                 await asyncio.sleep(0)
+        await answering
+
+    run(work)
+
+
+@pytest.mark.parametrize(
+    ("versions", "result", "spoken"),
+    [
+        ((1, 2), {"agentCapabilities": {"loadSession": True}}, 1),  # as the examples of the Python SDK answer
+        ((1, 2), {"info": {"name": "tides", "version": "1"}, "capabilities": {}}, 2),
+        ((2,), {"agentCapabilities": {}}, None),
+    ],
+)
+def test_an_agent_that_repeats_the_version_of_the_request_is_spoken_to_in_that_of_its_answer(
+    versions: tuple[int, ...], result: dict[str, Any], spoken: int | None
+) -> None:
+    async def work() -> None:
+        near, far = pair()
+
+        async def answer() -> None:
+            asked = json.loads(await far.receive() or b"")
+            repeated = {"protocolVersion": asked["params"]["protocolVersion"], **result}
+            far.send(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": repeated}).encode())
+
+        answering = asyncio.ensure_future(answer())
+        with nullcontext() if spoken else pytest.raises(InvalidMessage, match="'info' is required"):
+            async with connect_agent(near, Client(), versions=versions) as agreed:
+                assert agreed.version == spoken
         await answering
 
     run(work)

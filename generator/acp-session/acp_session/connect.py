@@ -179,6 +179,10 @@ class InitializedTransport(EarlyTransport):
                 version = read_integer(self.answer.get("protocolVersion"))
                 if version is None:
                     raise InvalidMessage("initialize", "/result/protocolVersion", "an integer is expected")
+                if version == 2 and 1 in known_versions and self.answer.keys().isdisjoint(("info", "capabilities")):
+                    # such as the examples of the Python SDK, which answer with the version of the request
+                    LOG.warning("the agent agrees to version 2 by an answer of version 1: it is spoken to in version 1")
+                    version, self.answer = 1, {**self.answer, "protocolVersion": 1}
                 if version not in known_versions:
                     raise UnsupportedVersion(version, known_versions)
                 self.version = version
