@@ -15,6 +15,7 @@ RUNS = [
     ("-m", "fuzz", "contain", "--seconds", "0"),
     ("bench/hostile_peer.py", "--seconds", "0", "--long", "100"),
     ("bench/hostile_schemas.py", "--command", "lint", "open brackets"),
+    ("bench/run.py", "--help"),
 ]
 
 

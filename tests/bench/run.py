@@ -9,6 +9,7 @@ are processor time. The rows that are measured take the place of the former ones
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -81,9 +82,10 @@ LIMITS = (
 
 def main() -> None:
     """Measure, and write the results and the page."""
-    wanted = sys.argv[1:] or list(PARTS)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", metavar="PART", choices=PARTS, help="one of the parts above")
     new: dict[str, Any] = {}
-    for part in wanted:
+    for part in parser.parse_args().parts or PARTS:
         found: list[tuple[str, ...]] = []
         for row in PARTS[part]():
             found.append(row.cells if isinstance(row, Row) else row)
