@@ -208,7 +208,7 @@ _LITERAL: Final = re.compile(r"_?Literal\[(.*)\]", re.DOTALL)
 """A `Literal` annotation. A generated module imports it under a private name if the schema has a type with this name."""
 
 
-_ODD: Final = re.compile(r'^\Z|[\x00-\x1f"\\\ud800-\udfff]')
+_ODD: Final = re.compile(r'^\Z|[\x00-\x1f\x7f"\\\ud800-\udfff]')
 """What no field name or tag for msgspec may contain; it may not be empty either."""
 
 

@@ -153,6 +153,7 @@ class Odd(Record, tag_field="is", tag=True):
 
     quoted: str = field(name='a"b')
     lines: str | None = field(name="c\nd", default=None)
+    ours: str | None = field(name="\x7f(notes)", default=None)
 
 
 class Everything(Record):

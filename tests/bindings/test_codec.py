@@ -49,7 +49,7 @@ GOOD: list[dict[str, Any]] = [
     tell(tree={"name": "a", "children": [{"name": "b", "children": [{"name": "c"}]}]}),
     tell(json={"a": [1, {"b": None, "c": 1.5}]}, x=1),
     tell(json=None),
-    tell(odd={"is": True, 'a"b': "x", "c\nd": None}),
+    tell(odd={"is": True, 'a"b': "x", "c\nd": None, "\x7f(notes)": "y"}),
     tell(odd={"is": True, 'a"b': "x", "new": 1}),
     tell(abilities={}, alone={"callId": "c", "kind": "body"}),
     tell(abilities={"image": False, "tags": []}),
