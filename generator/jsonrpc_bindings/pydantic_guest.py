@@ -127,7 +127,9 @@ _WRITING: ContextVar[AbstractSet[Any]] = ContextVar("_WRITING", default=frozense
 
 
 class _Writer:
-    """Converts the schemas of one package. A definition that has a class becomes a reference; others are inlined."""
+    """Converts the schemas of one package. A definition that has a class becomes a reference, and so does one inside itself; others are
+    inlined.
+    """
 
     def __init__(self, receiving: Receiving, handler: Any) -> None:
         self.receiving: Final = receiving
@@ -153,15 +155,21 @@ class _Writer:
         return result
 
     def _refer(self, name: str) -> dict[str, Any]:
-        class_ = self.receiving.get_class(name)
-        if class_ is not None and class_ in _WRITING.get():
-            reference: dict[str, Any] = self.handler(core_schema.definition_reference_schema(_make_ref(class_)))
-            return reference
-        if class_ is not None:
-            class_schema: dict[str, Any] = self.handler(core_schema.definitions_schema(build_core_schema(class_), []))
-            return class_schema
+        type_, alias, writing = (
+            self.receiving.get_class(name),
+            self.receiving.schema_module.types.get(name),
+            _WRITING.get(),
+        )
+        if type_ is None and alias is not Any and (name in self.open or alias in writing):
+            type_ = alias
+        if type_ is not None:
+            core = core_schema.definition_reference_schema(_make_ref(type_))
+            type_schema: dict[str, Any] = self.handler(
+                core if type_ in writing else core_schema.definitions_schema(build_core_schema(type_), [])
+            )
+            return type_schema
         if name in self.open:
-            raise TypeError(f"{name}: no class stands for this definition, and it refers to itself")
+            raise TypeError(f"{name}: no type stands for this definition, and it refers to itself")
         self.open.add(name)
         try:
             return {"allOf": [self.convert_schema(self.receiving.get_published(name))]}

@@ -309,12 +309,18 @@ def explain_value(type_: Any, value: Any) -> list[Problem]:
 
 
 def find_module_name(type_: Any) -> str:
-    """The name of the module of a type."""
+    """The name of the module of a type: that of the first class or alias in it; this module if there is none."""
+    return next(_list_modules(type_), __name__)
+
+
+def _list_modules(type_: Any) -> Iterator[str]:
     if isinstance(type_, Alias):
-        return type_.module
-    if is_record(type_) or is_string_enum(type_):
-        return str(type_.__module__)
-    return next((name for one in get_args(type_) if (name := find_module_name(one))), __name__)
+        yield type_.module
+    elif is_record(type_) or is_string_enum(type_):
+        yield str(type_.__module__)
+    else:
+        for one in get_args(type_):
+            yield from _list_modules(one)
 
 
 def _explain(problems: Iterable[Problem], drops: Sequence[Dropped]) -> Iterator[Problem]:

@@ -81,8 +81,15 @@ def test_a_variant_that_receivers_alone_know_takes_every_tag_but_the_known_ones(
         assert not schema.is_valid(bad)
 
 
-def test_keywords_that_types_cannot_say_are_in_the_json_schema(subjects: Subjects) -> None:
+def test_keywords_that_types_cannot_say_and_aliases_in_themselves_are_in_the_json_schema(subjects: Subjects) -> None:
     definitions: dict[str, Any] = {
+        "Even": {"type": "array", "items": {"$ref": "#/$defs/Odd"}, "maxItems": 2},
+        "Odd": {
+            "anyOf": [{"$ref": "#/$defs/Even"}, {"type": "object", "additionalProperties": {"$ref": "#/$defs/Odd"}}]
+        },
+        "Value": {"anyOf": [{"type": "array", "items": {"type": "integer"}}, {"$ref": "#/$defs/Odd"}]},
+        "Rule": {"anyOf": [{"type": "boolean"}, {"type": "object", "properties": {"but": {"$ref": "#/$defs/Rule"}}}]},
+        "Holder": {"type": "object", "properties": {"odd": {"$ref": "#/$defs/Odd"}, "even": {"$ref": "#/$defs/Even"}}},
         "Pair": {
             "type": "object",
             "properties": {"a": {"type": "integer"}, "b": {"$ref": "#/$defs/Few"}, "pair": {"$ref": "#/$defs/Pair"}},
