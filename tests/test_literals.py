@@ -29,7 +29,10 @@ def test_every_such_text_stands_in_a_docstring_with_more() -> None:
         assert ast.literal_eval(found.value).split() == f"{text.strip()}:\n{text}".split()
 
 
-@pytest.mark.parametrize("text", ["\0", "\u2028", "\ud800", "\ufeff", "\u202e", "\x85", "\\N{DIGIT ONE}", "{x}", "%s"])
+@pytest.mark.parametrize(
+    "text",
+    ["\0", "\u2028", "\ud800", "\ufeff", "\u202e", "\u200b", "\U000e0041", "\x85", "\\N{DIGIT ONE}", "{x}", "%s"],
+)
 def test_a_literal_is_the_text_in_printable_characters(text: str) -> None:
     assert ast.literal_eval(write_literal(text)) == text
     assert write_literal(text).isprintable()

@@ -137,7 +137,7 @@ class _Writer:
         self.open: Final[set[str]] = set()
 
     def convert_schema(self, schema: Any) -> Any:
-        """Convert a schema for pydantic, without `x-` keywords."""
+        """Convert a schema for pydantic, without `x-` keywords and the objects and arrays of keywords that JSON Schema does not have."""
         if is_array(schema):
             return [self.convert_schema(one) for one in schema]
         if not is_object(schema):
@@ -146,12 +146,12 @@ class _Writer:
         for key, value in schema.items():
             if key == "$ref":
                 result |= self._refer(str(resolve_reference(value)[1]))
-            elif key in ("const", "enum", "default", "examples"):
-                result[key] = value
+            elif key in _OF_SCHEMAS:
+                result[key] = self.convert_schema(value)
             elif key in ("properties", "patternProperties", "dependentSchemas"):
                 result[key] = {name: self.convert_schema(one) for name, one in value.items()}
-            elif not key.startswith("x-"):
-                result[key] = self.convert_schema(value)
+            elif key in _OF_VALUES or not (is_object(value) or is_array(value) or key.startswith("x-")):
+                result[key] = value
         return result
 
     def _refer(self, name: str) -> dict[str, Any]:
@@ -175,6 +175,15 @@ class _Writer:
             return {"allOf": [self.convert_schema(self.receiving.get_published(name))]}
         finally:
             self.open.discard(name)
+
+
+_OF_SCHEMAS: Final = frozenset(
+    {
+        *("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "items", "prefixItems", "contains"),
+        *("additionalProperties", "propertyNames", "unevaluatedItems", "unevaluatedProperties", "contentSchema"),
+    }
+)
+_OF_VALUES: Final = ("const", "enum", "default", "examples", "type", "required", "dependentRequired")
 
 
 def _make_ref(type_: Any) -> str:

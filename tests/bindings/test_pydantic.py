@@ -87,6 +87,7 @@ def test_keywords_that_types_cannot_say_and_aliases_in_themselves_are_in_the_jso
         "Odd": {
             "anyOf": [{"$ref": "#/$defs/Even"}, {"type": "object", "additionalProperties": {"$ref": "#/$defs/Odd"}}]
         },
+        "Beside": {"type": "object", "properties": {"x": {"schema": {"$ref": "#/nowhere"}}}},
         "Value": {"anyOf": [{"type": "array", "items": {"type": "integer"}}, {"$ref": "#/$defs/Odd"}]},
         "Rule": {"anyOf": [{"type": "boolean"}, {"type": "object", "properties": {"but": {"$ref": "#/$defs/Rule"}}}]},
         "Holder": {"type": "object", "properties": {"odd": {"$ref": "#/$defs/Odd"}, "even": {"$ref": "#/$defs/Even"}}},

@@ -11,7 +11,8 @@ from acpgen.input.walk import is_array, is_object
 WIDTH: Final = 116
 
 _UNSAFE: Final = re.compile(
-    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"
+    r"\U000e0000-\U000e0fff]"
 )
 
 
@@ -69,7 +70,7 @@ _OPEN_QUOTE: Final = re.compile(r'(?<!\\)(?:\\\\)*"$')
 
 def _escape(match: re.Match[str]) -> str:
     code = ord(match[0])
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def write_raw(text: str) -> str:
