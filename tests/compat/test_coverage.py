@@ -1097,6 +1097,18 @@ def test_a_union_without_a_stable_branch_leaves_no_other_question_open(keyword: 
     assert (finding.rule, finding.severity) == ("limit-tightened", "breaking")
 
 
+def test_what_becomes_unstable_is_withdrawn_from_the_stable_part() -> None:
+    fields = {"a": STRING, "b": STRING}
+    old = protocol({"GoRequest": go(fields) | {"additionalProperties": False}})
+    new = protocol(
+        {"GoRequest": go({"a": STRING, "b": {**STRING, "x-unstable": True}}) | {"additionalProperties": False}}
+    )
+    (finding,) = [each for each in compared(old, new).findings if each.rule != "schema-restructured"]
+    assert (finding.rule, finding.severity, finding.declaration) == ("field-removed", "breaking", "GoRequest.b")
+    assert finding.witness is not None and finding.witness.refused_by == "new"
+    assert compared(old, new, unstable=True).verdict == "editorial"
+
+
 # --- schemas of other protocols ---
 
 

@@ -224,7 +224,7 @@ class WitnessValidator:
 
         key = (side, formats or self._asserts)
         if key not in self._validators:
-            root: Any = {"$schema": DIALECT, "$defs": self.revisions.on(side).bundle.definitions}
+            root: Any = {"$schema": DIALECT, "$defs": self.revisions.on(side).stable_schemas}
             asserted = frozenset(FORMATS) if key[1] else frozenset[str]()
             self._validators[key] = open_validator(root, allowance=self.allowance, formats=asserted)
         return self._validators[key]
