@@ -37,6 +37,7 @@ from monitor.scripts import (
     opened,
     permission,
     prompt,
+    read,
     result,
     v1,
 )
@@ -162,6 +163,12 @@ def judge_redacted(said: Iterable[Said], *patterns: str) -> list[Any]:
         line = message if isinstance(message, bytes) else json.dumps(message).encode()
         found += listener.observe(sender, redactor.redact_line(sender, line))
     return [*found, *listener.finish()]
+
+
+def test_a_directory_that_is_no_absolute_path_says_nothing_about_files() -> None:
+    listener = embedded.monitor.Monitor(strict(*validators.ACP))
+    said = [*v1(), *opened(cwd="tide"), read("/srv/a"), result("client", "r", {"content": ""})]
+    assert {breach.rule for one in said for breach in hear(listener, one)} == {"params-malformed"}
 
 
 @pytest.mark.parametrize("code", [-32602, -32000])

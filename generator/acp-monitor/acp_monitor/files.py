@@ -11,7 +11,7 @@ from .bounded import make_key
 from .connection import Connection
 from .events import Event, Finding
 from .json_values import get_integer, get_text, reach, show
-from .paths import is_inside
+from .paths import is_absolute, is_inside
 from .rule import V1, rule
 
 _FILES: Final = ("fs/read_text_file", "fs/write_text_file")
@@ -28,7 +28,7 @@ def file_access_outside_roots(event: Event, _connection: Connection) -> Iterator
     if request is None or path is None or session is None or session.roots is None or session.opener.cwd is None:
         return
     roots = (session.opener.cwd, *session.roots, *(session.inherited_roots or ()))
-    if not is_inside(path, roots):
+    if is_absolute(session.opener.cwd) and not is_inside(path, roots):
         where = f"the {len(roots)} roots" if len(roots) > 1 else "the only root"
         sentence = f"{show(path)} is outside {where}, and the client accepted it"
         yield Finding(event.locate_member("result"), sentence, request.index)

@@ -64,6 +64,11 @@ def _find_platform(path: str | None) -> str | None:
     return "windows" if is_drive or path.startswith("\\\\") else None
 
 
+def is_absolute(path: str) -> bool:
+    """Whether a path is absolute, on any platform."""
+    return path.startswith("/") or ntpath.isabs(path)
+
+
 def normalize(path: str) -> str:
     """A path in a canonical spelling: `.` and `..` resolved lexically, no repeated or trailing separator, Windows paths in lower case."""
     if path.startswith("/"):
