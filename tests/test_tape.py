@@ -318,10 +318,12 @@ def test_a_path_stays_a_path_so_that_the_recording_can_be_validated() -> None:
 
 def test_the_schema_of_a_form_stays_a_schema() -> None:
     fields = {"password": {"type": "string", "title": "T"}, "age": {"type": "integer", "minimum": 18}}
-    schema = {"type": "object", "properties": fields, "required": ["password"]}
+    named = {**fields, "mother's name": {"type": "string"}}
+    schema = {"type": "object", "properties": named, "required": ["password", "mother's name"]}
     params = {"mode": "form", "message": "m", "sessionId": "s", "requestedSchema": schema}
     found = redact(call("elicitation/create", params))["params"]["requestedSchema"]
-    assert found == {**schema, "properties": {**fields, "password": {"type": "string", "title": REDACTED}}}
+    kept = {**fields, "password": {"type": "string", "title": REDACTED}, REDACTED: {"type": "string"}}
+    assert found == {**schema, "properties": kept, "required": ["password", REDACTED]}
 
 
 def test_numbers_below_names_of_secrets_go_and_counts_of_tokens_stay() -> None:

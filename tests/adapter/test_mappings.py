@@ -9,10 +9,13 @@ from typing import Any, Final, cast
 import pytest
 from acp_bindings import RequestError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
+from acp_bindings.v1.methods import STRICT as V1
 from acp_bindings.v2 import peers as peers2
+from acp_bindings.v2.methods import STRICT as V2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from acp_monitor.undeclared import get_types
 from acp_session.adapter import Loss, Losses
 from acp_session.codec.relay import decode
 from acp_session.codec.to_v1 import ToV1
@@ -236,7 +239,14 @@ def test_every_update_of_v1_becomes_right_ones_of_v2_or_a_loss() -> None:
 
 def test_every_update_of_v2_becomes_right_ones_of_v1_or_a_loss_or_is_one_of_state() -> None:
     seen = 0
-    for params in rows(2):
+    link = {
+        "type": "resource_link",
+        "name": "tides",
+        "uri": "https://t.example",
+        "icons": [{"src": "https://t.example"}],
+    }
+    linked = {"sessionUpdate": "agent_message_chunk", "messageId": "m", "content": link}
+    for params in [*rows(2), {"sessionId": "s", "update": linked}]:
         losses, at = place()
         update = to_builtins(v2.decode_as(v2.UpdateSessionNotification, params))["update"]
         if update["sessionUpdate"] == "state_update":
@@ -249,9 +259,17 @@ def test_every_update_of_v2_becomes_right_ones_of_v1_or_a_loss_or_is_one_of_stat
                 assert losses
                 continue
             assert not v1.validate(_notification(v1.encode(made)), sender="agent"), (update, one)
+            assert undeclared(1, one) <= undeclared(2, update), (update, one)
             seen += 1
         assert found or losses or _says_nothing(update), update
     assert seen > 50
+
+
+def undeclared(version: int, update: Any) -> set[str]:
+    """The names of the fields of an update that its version does not have."""
+    strict, name = (V1, "SessionNotification") if version == 1 else (V2, "UpdateSessionNotification")
+    found = get_types(strict).find_undeclared(name, {"sessionId": "s", "update": update})
+    return {str(one.path[-1]) for one in found if one.kind == "field"}
 
 
 def _says_nothing(update: dict[str, Any]) -> bool:

@@ -101,10 +101,9 @@ NAMES: Final = frozenset(
         ("Implementation", "version"),
         ("EnvVariable", "name"),
         ("HttpHeader", "name"),
-        ("ElicitationSchema", "required"),
     }
 )
-"""Members of definitions whose strings are names: of programs, variables, headers and fields."""
+"""Members of definitions whose strings are names: of programs, variables and headers."""
 WORDS: Final = frozenset({"mimeType", "signal", "currency"})
 """Members whose strings come from registries."""
 
@@ -284,6 +283,8 @@ class Redactor:
             return len(value) <= LONGEST_ID and not any(character.isspace() for character in value)
         if leaf.schema.get("format") in ("date-time", "date") or leaf.member in INSTANTS:
             return INSTANT.fullmatch(value) is not None
+        if names == ("ElicitationSchema", "required"):  # names of members, which are kept as such
+            return self._redact_name(value) == value
         return (names in NAMES or leaf.member in WORDS or leaf.definition == "MediaType") and len(value) <= LONGEST_WORD
 
     def _redact_secret(self, value: str) -> str:

@@ -72,7 +72,7 @@ TABLE: Final[Mapping[str, Row]] = {
         ("TextContent", "ImageContent", "AudioContent", "EmbeddedResource"),
         Object(fields={"annotations": "Annotations"}),
     ),
-    "ResourceLink": Object(fields={"annotations": "Annotations"}, only_v2={"icons": ""}),
+    "ResourceLink": Object(fields={"annotations": "Annotations"}, only_v2={"icons": "a link of v1 has no icons"}),
     "Annotations": Object(fields={"audience": "Role"}),
     "Role": Values(v1_values=list_values(v1.Role)),
     # tool calls
