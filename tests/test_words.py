@@ -303,11 +303,13 @@ PRONOUNS: Final = frozenset({"another", "each", "mine", "one", "other", "own", "
 
 ROOMS: Final = (
     "jsonrpc_bindings",
-    "acpgen/bundle",
-    "acpgen/importers",
-    "acpgen/methods",
-    "acpgen/naming",
-    "acpgen/targets",
+    *(
+        f"acpgen/{name}"
+        for name in (
+            *("bundle", "commands", "config", "errors.py", "files", "importers", "ir.py", "meaning", "methods"),
+            *("naming", "targets"),
+        )
+    ),
 )
 
 

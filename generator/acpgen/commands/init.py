@@ -71,9 +71,9 @@ def init(
         terminal.say("The docs leave out the examples that the schema refuses. Their first page lists them.")
     top = scaffold.find_repository(folder)
     if top is not None:
-        here, above = (display_path(each) or each.resolve().name for each in (folder, top))
+        name, top_name = (display_path(directory) or directory.resolve().name for directory in (folder, top))
         terminal.say(
-            f"{here} lies within the git repository {above}, which runs neither its workflow nor its hooks. Move .github/workflows and "
-            f".pre-commit-config.yaml to {above}, let their commands run in {here}, and begin the paths in 'files:' with that folder."
+            f"{name} lies within the git repository {top_name}, which runs neither its workflow nor its hooks. Move .github/workflows and "
+            f".pre-commit-config.yaml to {top_name}, let their commands run in {name}, and begin the paths in 'files:' with that folder."
         )
     terminal.say(f"Read {display_path(folder / 'README.md')} for the next steps.")

@@ -119,9 +119,9 @@ def start(
     files |= {path: content for copies in (*beside.values(), profiles) for path, content in copies.items()}
     originals: dict[str, str] = {}
     for version in versions:
-        own = (*version.source.files, *version.source.discovered_files)
-        files |= {f"schema/{version.name}/{path}": content for path, content in own}
-        originals |= {f"schema/{version.name}/{path}": version.source.locate(path) for path, _ in own}
+        contents = (*version.source.files, *version.source.discovered_files)
+        files |= {f"schema/{version.name}/{path}": content for path, content in contents}
+        originals |= {f"schema/{version.name}/{path}": version.source.locate(path) for path, _ in contents}
     return Start(files, tuple(sorted(levels)), originals)
 
 
@@ -175,9 +175,9 @@ def _name_versions(sources: Sequence[Source], project: str) -> list[_Version]:
 
 def _name_package(protocol: str) -> str:
     """The Python package of a protocol: `acme.v1` for `acme/v1`, and for `acme`."""
-    first, *rest = map(_make_identifier, protocol.split("/"))
+    first, *parts = map(_make_identifier, protocol.split("/"))
     top = f"{first}_protocol" if describe_conflict(first) else first
-    return ".".join((top, *(f"{part}_" if part == "runtime" else part for part in rest or ["v1"])))
+    return ".".join((top, *(f"{part}_" if part == "runtime" else part for part in parts or ["v1"])))
 
 
 def _make_identifier(text: str) -> str:
@@ -191,9 +191,9 @@ def _make_identifier(text: str) -> str:
 def _require_packages_apart(versions: Sequence[_Version]) -> None:
     owners: dict[str, str] = {}
     for version in versions:
-        other = owners.setdefault(version.package, version.name)
-        if other != version.name:
-            expected = f"unlike {other}: both would be the package {version.package}"
+        owner = owners.setdefault(version.package, version.name)
+        if owner != version.name:
+            expected = f"unlike {owner}: both would be the package {version.package}"
             raise Faults(
                 [BAD_SETTING(at="init", key=f"the protocol {version.name}", expected=expected, hint="Correct it.")]
             )
