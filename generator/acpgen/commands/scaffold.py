@@ -60,16 +60,16 @@ class _Version:
 class Start:
     """The files of a new project by path, and the lint rules that its schema breaks, which become warnings there.
 
-    `given` maps the path of each copied schema file to the user's name of its original.
+    `originals` maps the path of each copied schema file to the user's name of its original.
     """
 
     files: Mapping[str, bytes]
     levels: tuple[str, ...]
-    given: Mapping[str, str]
+    originals: Mapping[str, str]
 
-    def as_given(self, fault: Fault, folder: str) -> Fault:
+    def locate_original(self, fault: Fault, folder: str) -> Fault:
         """A fault of the project, located in the original file instead of its copy, because the copy is removed."""
-        for path, original in self.given.items():
+        for path, original in self.originals.items():
             copy = f"{folder}/{path}" if folder else path
             if fault.at == copy or fault.at.startswith((f"{copy}:", f"{copy}#")):
                 return fault.move_to(original + fault.at.removeprefix(copy))
