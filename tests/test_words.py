@@ -303,6 +303,45 @@ def test_a_variable_says_what_it_is(place: str, words: frozenset[str]) -> None:
     assert not names, "\n".join(names)
 
 
+PRONOUNS: Final = frozenset({"another", "each", "mine", "one", "other", "own", "theirs"})
+"""What no parameter, variable or attribute is called in the rooms below: it points at a value that has a noun."""
+
+ROOMS: Final = (
+    "jsonrpc_bindings",
+    *(
+        f"acpgen/{name}"
+        for name in (
+            *("bundle", "commands", "config", "errors.py", "files", "importers", "ir.py", "meaning", "methods"),
+            *("naming", "targets"),
+        )
+    ),
+)
+
+
+def _list_bindings(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The names of parameters, variables and attributes where they are bound, with their lines."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield node.lineno, name
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.ExceptHandler(name=str(name)):
+                yield node.lineno, name
+            case _:
+                pass
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_no_value_is_named_by_a_pronoun(room: str) -> None:
+    folder = ROOT / "generator" / room
+    names = [
+        f"{path.relative_to(ROOT)}:{line}: {name}"
+        for path in ([folder] if folder.is_file() else sorted(folder.rglob("*.py")))
+        for line, name in _list_bindings(ast.parse(path.read_text("utf-8")))
+        if name.strip("_") in PRONOUNS
+    ]
+    assert not names, "\n".join(names)
+
+
 NAMED: Final = frozenset({"validate_as"})
 """Names of code that a sentence may give without quotes."""
 

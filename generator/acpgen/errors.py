@@ -55,7 +55,7 @@ def suggest_name(name: str, known_names: Iterable[str]) -> str:
     family, _, version = name.rpartition("/")
     if not family:
         family, version = name, "0"
-    versions = [each for each in choices if each.rpartition("/")[0] == family]
+    versions = [choice for choice in choices if choice.rpartition("/")[0] == family]
     if versions and re.fullmatch(r"v?\d[\w.-]*", version):
         return f"Known versions of {family!r}: {', '.join(map(repr, versions))}."
     close = get_close_matches(name, choices, n=1)
@@ -125,8 +125,8 @@ class Fault(Exception):
         super().__init__(kind, at, values)
         self.kind, self.at, self.values = kind, at, values
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Fault) and self.args == other.args
+    def __eq__(self, value: object) -> bool:
+        return isinstance(value, Fault) and self.args == value.args
 
     def __hash__(self) -> int:
         return hash((self.kind, self.at))

@@ -90,11 +90,11 @@ class Alias:
     def __call__(self) -> None:
         """Make `typing` accept this object as a type."""
 
-    def __or__(self, other: Any) -> Any:
-        return Union[self, other]  # noqa: UP007
+    def __or__(self, value: Any) -> Any:
+        return Union[self, value]  # noqa: UP007
 
-    def __ror__(self, other: Any) -> Any:
-        return Union[other, self]  # noqa: UP007
+    def __ror__(self, value: Any) -> Any:
+        return Union[value, self]  # noqa: UP007
 
 
 if TYPE_CHECKING:
@@ -135,12 +135,14 @@ def resolve(annotation: Any, module: str) -> Any:
     if origin is None or origin is Literal:
         return NoneType if annotation is None else annotation
     if origin is Annotated:
-        inner, *more = get_args(annotation)
-        return Annotated[cast("Any", (resolve(inner, module), *more))]
-    inside = tuple(one if one is Ellipsis else _resolve_part(one, module) for one in get_args(annotation))
+        inner, *metadata = get_args(annotation)
+        return Annotated[cast("Any", (resolve(inner, module), *metadata))]
+    arguments = tuple(
+        argument if argument is Ellipsis else _resolve_part(argument, module) for argument in get_args(annotation)
+    )
     if origin in (Union, UnionType):
-        return Union[inside]  # noqa: UP007
-    return origin[inside if len(inside) != 1 else inside[0]]
+        return Union[arguments]  # noqa: UP007
+    return origin[arguments if len(arguments) != 1 else arguments[0]]
 
 
 @cache
@@ -149,9 +151,9 @@ def _evaluate(text: str, module: str) -> Any:
     return Alias(module, annotation) if isinstance(annotation, str) else resolve(annotation, module)
 
 
-def _resolve_part(one: Any, module: str) -> Any:
-    annotation = resolve(one, module)
-    return next(iter(annotation)) if is_unpacked(one) else annotation
+def _resolve_part(argument: Any, module: str) -> Any:
+    annotation = resolve(argument, module)
+    return next(iter(annotation)) if is_unpacked(argument) else annotation
 
 
 def is_unpacked(annotation: Any) -> bool:
@@ -160,5 +162,5 @@ def is_unpacked(annotation: Any) -> bool:
 
 
 _BUILTINS: Final[Mapping[str, Any]] = {
-    one.__name__: one for one in (str, int, float, bool, list, dict, tuple, object, type)
+    cls.__name__: cls for cls in (str, int, float, bool, list, dict, tuple, object, type)
 } | {"None": None}

@@ -71,7 +71,7 @@ def build(type_: Type, value: Any, accepts: Accepts) -> Any:
         case "texts" if isinstance(value, str):
             return type_.cls(value)
         case "constants":
-            return next((one for one in type_.values if is_one_of(value, (one,))), to_plain(value))
+            return next((constant for constant in type_.values if is_one_of(value, (constant,))), to_plain(value))
         case "integer" if isinstance(value, float):
             return to_integer(value)
         case _ if value is None or isinstance(value, str | int | float | list | dict):
@@ -94,15 +94,15 @@ def _build_inside(type_: Type, value: Any, accepts: Accepts, key: str | int) -> 
 def _build_branch(type_: Type, value: Any, accepts: Accepts) -> Any:
     """Build a value with the branch that it fits best, of those that accept it and whose class has a place for all of its fields."""
 
-    def takes(one: Type) -> bool:
-        is_near = one.kind != "record" or isinstance(value, Base) or shape_of(one.cls).fits(value)
-        return is_near and accepts(one, value)
+    def takes(branch: Type) -> bool:
+        is_near = branch.kind != "record" or isinstance(value, Base) or shape_of(branch.cls).fits(value)
+        return is_near and accepts(branch, value)
 
     branches: Sequence[Type] = type_.branches
     owners: Sequence[Type] = ()
     tags = type_.tags
     if isinstance(value, Base):
-        branches = [one for one in type_.list_branches() if one.kind == "record" and _is_of(one.cls, value)]
+        branches = [branch for branch in type_.list_branches() if branch.kind == "record" and _is_of(branch.cls, value)]
     elif tags is not None and (value.__class__ is dict or is_mapping(value)):
         owners = tags.find_branches(value) or tags.unknown
         if len(owners) == 1 and not tags.free and (owners[0].kind != "record" or shape_of(owners[0].cls).fits(value)):
@@ -111,11 +111,11 @@ def _build_branch(type_: Type, value: Any, accepts: Accepts) -> Any:
     for options in (owners, branches):
         candidates = list(filter(takes, options))
         while candidates:
-            one = choose_branch(candidates, value) if len(candidates) > 1 else candidates[0]
+            branch = choose_branch(candidates, value) if len(candidates) > 1 else candidates[0]
             try:
-                return build(one, value, accepts)
+                return build(branch, value, accepts)
             except Unnamed as error:
-                candidates.remove(one)
+                candidates.remove(branch)
                 unnamed = error
     if unnamed is not None:
         raise unnamed
@@ -124,8 +124,8 @@ def _build_branch(type_: Type, value: Any, accepts: Accepts) -> Any:
 
 def _is_of(cls: Any, record: Any) -> bool:
     """Whether a record represents objects of a class: it is an instance of it and has the same tag."""
-    shape, other = shape_of(cls), shape_of(type(record))
-    return isinstance(record, cls) and (other.tag_field, other.tag) == (shape.tag_field, shape.tag)
+    shape, record_shape = shape_of(cls), shape_of(type(record))
+    return isinstance(record, cls) and (record_shape.tag_field, record_shape.tag) == (shape.tag_field, shape.tag)
 
 
 def _build_record(type_: Type, value: Any, accepts: Accepts) -> Any:
@@ -133,19 +133,19 @@ def _build_record(type_: Type, value: Any, accepts: Accepts) -> Any:
     if isinstance(value, Base):
         if _is_of(shape.cls, value):
             return value
-        other = shape_of(type(value))
+        record_shape = shape_of(type(value))
         is_kin = issubclass(shape.cls, type(value)) or isinstance(value, shape.cls)  # a body, and the variant of it
-        if not is_kin or shape.is_unknown or other.fields.keys() != shape.fields.keys():
+        if not is_kin or shape.is_unknown or record_shape.fields.keys() != shape.fields.keys():
             raise Mismatch
         return make_record(shape.cls, values_of(value), get_unknown_fields(value))
     if not shape.fits(value):
         return value
     values: dict[str, Any] = {}
-    for one, child in zip(shape.fields.values(), type_.children, strict=False):
-        if one.wire in value:
-            item = value[one.wire]
+    for field, child in zip(shape.fields.values(), type_.children, strict=False):
+        if field.wire in value:
+            item = value[field.wire]
             is_right = item.__class__ in _AS_THEY_ARE and child.takes_texts_as_they_are
-            values[one.name] = item if is_right else _build_inside(child, item, accepts, one.wire)
+            values[field.name] = item if is_right else _build_inside(child, item, accepts, field.wire)
     further = {} if shape.drops else {key: item for key, item in value.items() if key not in shape.wires}
     if further and shape.extra is None:
         raise Unnamed((next(iter(further)),))

@@ -111,13 +111,13 @@ class Codec(Generic[Found, Sender]):
         self.batch: Final = batch
         self.sides: Final = tuple(sides)
         self.versioned: Final = versioned
-        self._written: Final = {id(type_) for row in methods.values() for type_ in (row.params, row.result)}
+        self._type_ids: Final = {id(type_) for method in methods.values() for type_ in (method.params, method.result)}
         self._routing: Final = Routing(
             methods.values(),
             is_versioned=versioned,
             refused_id=lambda value: None if is_id(value, nullable=null_id) else "",
         )
-        self._routes: Final = self._routing.rows
+        self._routes: Final = self._routing.methods
         self._readers: dict[tuple[str, str | None], LineReader] = {}
         self._classes: dict[tuple[Any, str], Any] = {}
         self._types: dict[tuple[bool, Any], Type] = {}
@@ -137,34 +137,37 @@ class Codec(Generic[Found, Sender]):
 
     # --- the native way ---
 
-    def _get_class(self, kind: Any, row: Method[Any, Any]) -> Any:
+    def _get_class(self, kind: Any, method: Method[Any, Any]) -> Any:
         """The message class of one method; `None` if it has none."""
-        key = kind, row.name
+        key = kind, method.name
         if key not in self._classes:
-            self._classes[key] = self._make_class(kind, row)
+            self._classes[key] = self._make_class(kind, method)
         return self._classes[key]
 
-    def _make_class(self, kind: Any, row: Method[Any, Any]) -> Any:
-        type_, member = self._find_type(kind, row), _MEMBERS[kind]
-        told_of = convert_annotation(self.type(type_)) if type_ is not None else Never
-        if told_of is Never:
+    def _make_class(self, kind: Any, method: Method[Any, Any]) -> Any:
+        type_, member = self._find_type(kind, method), _MEMBERS[kind]
+        payload_type = convert_annotation(self.type(type_)) if type_ is not None else Never
+        if payload_type is Never:
             return None
         fields: dict[str, Any] = {"jsonrpc": Literal["2.0"]} if self.versioned else {}
         if kind is not Notification:
             fields["id"] = int | str | None if self.null_id else int | str
-        return complete(make_class(kind, row.name, {**fields, member: told_of}, is_tagged=kind is not Response))
+        return complete(make_class(kind, method.name, {**fields, member: payload_type}, is_tagged=kind is not Response))
 
     def _make_line_reader(self, sender: str, method: str | None) -> LineReader:
         """The reader for ordinary lines of a sender: its requests and notifications, or its results of a method."""
         if self.sides and sender not in self.sides:
             return _refuse_all
         if method is None:
-            rows: dict[str, list[Method[Any, Any]]] = {}
-            for row in self._routes.values():
-                if row.side != sender:
-                    rows.setdefault(row.name, []).append(row)
+            groups: dict[str, list[Method[Any, Any]]] = {}
+            for declaration in self._routes.values():
+                if declaration.side != sender:
+                    groups.setdefault(declaration.name, []).append(declaration)
             kinds = {"request": Request, "notification": Notification}
-            classes = {name: self._get_class(kinds[own[0].kind], own[0]) for name, own in rows.items() if len(own) == 1}
+            unique = [group[0] for group in groups.values() if len(group) == 1]
+            classes = {
+                declaration.name: self._get_class(kinds[declaration.kind], declaration) for declaration in unique
+            }
         else:
             answered = self._routes.get((method, True))
             if answered is None:  # names that no schema has are without end
@@ -216,7 +219,7 @@ class Codec(Generic[Found, Sender]):
             return self.read(value, sender=sender, **options)  # type: ignore[no-any-return]
         if not value:
             raise _make_error(INVALID_REQUEST, (Problem("", "", EMPTY),), {})
-        messages: Any = [self.read(one, at=(index,), sender=sender, **options) for index, one in enumerate(value)]
+        messages: Any = [self.read(item, at=(index,), sender=sender, **options) for index, item in enumerate(value)]
         return messages  # type: ignore[no-any-return]
 
     def read_line(self, line: bytes, sender: str, values: int) -> Any:
@@ -242,9 +245,10 @@ class Codec(Generic[Found, Sender]):
         at: Path = (),
     ) -> Any:
         """Decode one parsed message; `at` is its path in a batch. Raises as `decode`."""
-        kind, name, row, faults = self._routing.route(value, at, sender, method, pending.get if pending else None)
+        find_method = pending.get if pending else None
+        kind, name, declaration, faults = self._routing.route(value, at, sender, method, find_method)
         if faults:
-            problems = tuple(Problem(json_pointer(one.path), one.schema, one.sentence) for one in faults)
+            problems = tuple(Problem(json_pointer(fault.path), fault.schema, fault.sentence) for fault in faults)
             raise _make_error(faults[0].code, problems, value if is_object(value) else {})
         cls, member = _KINDS[kind]
         form: Form = "absent" if member not in value else "null" if value[member] is None else "value"
@@ -255,20 +259,22 @@ class Codec(Generic[Found, Sender]):
             if not name:
                 sentence = f"no request with id {describe(value['id'])} is pending, so the result cannot be read"
                 raise _make_error(INVALID_REQUEST, (Problem(json_pointer(at), "", sentence),), value)
-            if row is None or row.result is None or not row.null_result:
+            if declaration is None or declaration.result is None or not declaration.null_result:
                 form = "value"
-            type_, payload = row and row.result, dict[str, Any]() if form == "null" else payload
-        elif row is not None and not (form != "value" and row.omitted == "nothing"):
-            type_, payload = row.params, payload if form == "value" else row.empty()
+            type_, payload = declaration and declaration.result, dict[str, Any]() if form == "null" else payload
+        elif declaration is not None and not (form != "value" and declaration.omitted == "nothing"):
+            type_, payload = declaration.params, payload if form == "value" else declaration.empty()
         if type_ is not None:
             payload = self._decode_typed(type_, payload, (*at, member), code, value, on_drop, lenient)
         frame = self._frames[cls]
         extra = {} if value.keys() <= frame else {key: item for key, item in value.items() if key not in frame}
-        message_class = self._get_class(cls, row) if row is not None and form == "value" and not extra else None
-        own = {"id": value["id"]} if cls is not Notification else {}
+        message_class = (
+            self._get_class(cls, declaration) if declaration is not None and form == "value" and not extra else None
+        )
+        id_member = {"id": value["id"]} if cls is not Notification else {}
         if message_class is None:
-            return cls(**own, method=name, extra=extra, form=form, **{member: payload})
-        return make(message_class, **own, **self._version, **{member: payload})
+            return cls(**id_member, method=name, extra=extra, form=form, **{member: payload})
+        return make(message_class, **id_member, **self._version, **{member: payload})
 
     @overload
     def decode_as(
@@ -314,7 +320,7 @@ class Codec(Generic[Found, Sender]):
 
     def _is_name(self, type_: Any) -> bool:
         """Whether this text is the name of a definition and not an annotation."""
-        return isinstance(type_, str) and (type_.isidentifier() or id(type_) not in self._written)
+        return isinstance(type_, str) and (type_.isidentifier() or id(type_) not in self._type_ids)
 
     def _decode_typed(
         self, type_: Any, value: Any, at: Path, code: int, message: dict[str, Any], on_drop: Hook | None, lenient: bool
@@ -328,7 +334,7 @@ class Codec(Generic[Found, Sender]):
         place: Any = type_ if is_defined else target
         drops: Sequence[Dropped] = ()
         if not self.receiving.accepts(place, value):
-            value, drops, problems = self.receiving.settle(place, value, at, lenient=lenient)
+            value, drops, problems = self.receiving.repair(place, value, at, lenient=lenient)
             if problems:
                 raise _make_error(code, problems, message) from None
         try:
@@ -376,7 +382,7 @@ class Codec(Generic[Found, Sender]):
                     return text
             except FAILURES:
                 pass
-        if is_sequence(message) and not self.batch and any(isinstance(one, Message) for one in message):
+        if is_sequence(message) and not self.batch and any(isinstance(item, Message) for item in message):
             raise EncodeError("this protocol has no batches")
         try:
             text = write_text(self._to_plain(message))
@@ -389,12 +395,12 @@ class Codec(Generic[Found, Sender]):
 
     def _of_method(self, message: Any) -> tuple[Any, Any]:
         """Convert a message to the class of its method, and return it with the check of this class; `None` if there is none."""
-        kind, row = self._route_outgoing(message)
-        cls = self._get_class(kind, row) if row is not None and kind is not ErrorResponse else None
+        kind, declaration = self._route_outgoing(message)
+        cls = self._get_class(kind, declaration) if declaration is not None and kind is not ErrorResponse else None
         if cls is None:
             return message, None
         if cls not in self._checks:
-            check = make_check(convert_annotation(self.type(self._find_type(kind, row))))
+            check = make_check(convert_annotation(self.type(self._find_type(kind, declaration))))
             self._checks[cls] = check, _MEMBERS[kind] == "params", "id" in cls.__struct_fields__
         if message.__class__ is cls:
             return message, self._checks[cls]
@@ -429,24 +435,24 @@ class Codec(Generic[Found, Sender]):
             yield from find_unnamed(self.receiving, value, read_type(Any), at)
 
     def _find_unnamed_in_message(self, message: Any, at: Path) -> Iterator[Problem]:
-        kind, row = self._route_outgoing(message)
+        kind, declaration = self._route_outgoing(message)
         member = _MEMBERS[kind]
         member_names = sorted(self._frames[kind])
         for key in get_unknown_fields(message):
             if not key.startswith("_"):
                 yield Problem(json_pointer((*at, key)), "", f"no such field{suggest_name(key, member_names)}")
-        if row is None and message.method and not message.method.startswith("_"):
+        if declaration is None and message.method and not message.method.startswith("_"):
             yield Problem(json_pointer((*at, "method")), "", f"the method {quote(message.method)} is not known")
         value = getattr(message, member)
         if kind is Response and not message.method and not isinstance(value, Record):
             sentence = "a result is judged by the method of its request, and the response does not name it"
             yield Problem(json_pointer(at), "", sentence)
-        type_ = self._find_type(kind, row)
+        type_ = self._find_type(kind, declaration)
         if type_ is not None or isinstance(value, Record):
             yield from find_unnamed(self.receiving, value, self.type(Any if type_ is None else type_), (*at, member))
 
     def _message_to_plain(self, message: Any) -> dict[str, Any]:
-        kind, row = self._route_outgoing(message)
+        kind, declaration = self._route_outgoing(message)
         members: dict[str, Any] = dict(self._version)
         if kind is not Notification:
             if not is_id(message.id, nullable=self.null_id or kind is ErrorResponse):
@@ -456,11 +462,11 @@ class Codec(Generic[Found, Sender]):
             if not isinstance(message.method, str):
                 raise EncodeError(f"the method must be a string, not {describe(message.method)}")
             members["method"] = to_plain(message.method)
-        member, type_ = _MEMBERS[kind], self._find_type(kind, row)
+        member, type_ = _MEMBERS[kind], self._find_type(kind, declaration)
         value, form = getattr(message, member), message.form
         if form != "value" and not _is_set(value):
             members |= {member: None} if form == "null" else {}
-        elif value is not None or row is None or row.omitted != "nothing" or kind is Response:
+        elif value is not None or declaration is None or declaration.omitted != "nothing" or kind is Response:
             members[member] = self._write_checked(type_, value, member)
         elif form == "value":
             members[member] = None
@@ -469,10 +475,10 @@ class Codec(Generic[Found, Sender]):
             raise EncodeError(f"{', '.join(sorted(self._frames[kind] & extra.keys()))}: not to be set by 'extra'")
         return {**members, **to_readable(extra)}
 
-    def _find_type(self, kind: Any, row: Method[Any, Any] | None) -> Any:
+    def _find_type(self, kind: Any, declaration: Method[Any, Any] | None) -> Any:
         if kind is ErrorResponse:
             return self.error
-        return row and (row.result if kind is Response else row.params)
+        return declaration and (declaration.result if kind is Response else declaration.params)
 
     def _write_checked(self, type_: Any, value: Any, *at: str) -> Any:
         """Convert a value of a type to plain JSON; `None` if it may be of any. Raises `EncodeError` if it is not valid."""

@@ -65,7 +65,7 @@ _BURST: Final = 0.01
 
 
 class Connection:
-    """One end of a connection: `side` is this side, `other` the peer, `gates` what both have advertised.
+    """One end of a connection: `side` is this side, `peer_side` that of the peer, `gates` what both have advertised.
 
     Open it with `start`, end it with `close`. `run` does both, for a side that only serves.
     """
@@ -74,7 +74,7 @@ class Connection:
         self,
         wire: Wire,
         side: str,
-        other: str,
+        peer_side: str,
         handler: Handler,
         transport: Transport,
         *,
@@ -89,7 +89,7 @@ class Connection:
     ) -> None:
         if concurrency < 1:
             raise ValueError("concurrency is at least 1")
-        self.side, self.other, self.transport = side, other, transport
+        self.side, self.peer_side, self.transport = side, peer_side, transport
         self.gates = Gates(wire.codec.methods)
         self._wire, self._codec = wire, wire.codec
         self._judge = wire.judge() if strict else None
@@ -105,7 +105,7 @@ class Connection:
         self._handler = handler
         self._concurrency, self._grace = concurrency, grace
         self._values = values
-        self._alone = frozenset(row.name for row in wire.codec.methods.values() if row.batch == "never")
+        self._alone = frozenset(method.name for method in wire.codec.methods.values() if method.batch == "never")
         self._served: dict[Any, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._reading: Reading | None = None
@@ -172,20 +172,20 @@ class Connection:
     def make_closed_error(self) -> ConnectionClosed:
         """The error of an ended connection: why it ended, and how the process of the peer ended if it was started here."""
         reason = self._reason
-        why = f": {reason}" if isinstance(reason, ConnectionClosed | Unreadable) else ""
+        detail = f": {reason}" if isinstance(reason, ConnectionClosed | Unreadable) else ""
         error = ConnectionClosed(
-            "the connection is closed" if self._is_closing and not reason else f"the {self.other} has ended{why}"
+            "the connection is closed" if self._is_closing and not reason else f"the {self.peer_side} has ended{detail}"
         )
         if isinstance(reason, ConnectionClosed):
             error.exit_code, error.signal, error.stderr = reason.exit_code, reason.signal, reason.stderr
         error.__cause__ = reason
         return error
 
-    def _report(self, what: object, level: int = logging.INFO) -> None:
+    def _report(self, event: object, level: int = logging.INFO) -> None:
         if self._on_event is not None:
-            self._on_event(what)
+            self._on_event(event)
         else:
-            LOG.log(level, "%s: %s", self.side, what)
+            LOG.log(level, "%s: %s", self.side, event)
 
     def _watch(self, monitor: Watcher, sender: str, line: bytes) -> None:
         for breach in monitor.observe(sender, line):
@@ -240,19 +240,19 @@ class Connection:
         number = next(self._numbers)
         message = Request(number, method, *_split_params(params))
         place = TASK_CONTEXT.get()
-        waiting = self._pending.open(number, method, params, place if isinstance(place, Serving) else None)
+        answer = self._pending.open(number, method, params, place if isinstance(place, Serving) else None)
         try:
             self._write(self._encode_strictly(message))
             self.gates.note(method, self.side, params)
             if self.transport.is_full:
                 await self._wait_inside_handler(self.transport.drain())
-            result = await self._wait_inside_handler(waiting)
+            result = await self._wait_inside_handler(answer)
         except asyncio.CancelledError:
             self._take_back(number)
             raise
         finally:
             self._pending.close(number)
-        self.gates.note(method, self.other, result)
+        self.gates.note(method, self.peer_side, result)
         return result
 
     async def _wait_inside_handler(self, work: Awaitable[Any]) -> Any:
@@ -274,10 +274,10 @@ class Connection:
             self._cancel_remotely(number)
 
     def _cancel_remotely(self, number: int) -> None:
-        how = self._wire.cancellation
-        if how is not None:
+        cancellation = self._wire.cancellation
+        if cancellation is not None:
             try:
-                self._write(self._encode_strictly(Notification(how.method, {how.field: number})))
+                self._write(self._encode_strictly(Notification(cancellation.method, {cancellation.field: number})))
             except (ConnectionClosed, NotStrict) as error:
                 self._report(error)
 
@@ -356,8 +356,8 @@ class Connection:
 
     async def _take_in(self, line: bytes, place: Reading) -> None:
         if self._monitor is not None:
-            self._watch(self._monitor, self.other, line)
-        message = self._codec.read_line(line, self.other, self._values)
+            self._watch(self._monitor, self.peer_side, line)
+        message = self._codec.read_line(line, self.peer_side, self._values)
         if message is not None:
             await self._handle(message, None, place)
             return
@@ -395,7 +395,7 @@ class Connection:
             self._refuse(read_id(members.get("id")), method if isinstance(method, str) else "", answer)
             return
         error = DecodeError(INVALID_REQUEST, (Problem("", "", sentence),), id=read_id(number))
-        if not self._pending.settle(number, error):
+        if not self._pending.deliver(number, error):
             self._refuse(None, "", answer)
             if number is None:
                 raise ConnectionClosed(f"a message that may be a response cannot be read: {sentence}")
@@ -407,7 +407,7 @@ class Connection:
         try:
             request = self._pending.sent(value["id"]) if is_answer(value) and "id" in value else None
             method = None if request is None else request.method
-            message = self._codec.read(value, sender=self.other, method=method, on_drop=self._on_drop)
+            message = self._codec.read(value, sender=self.peer_side, method=method, on_drop=self._on_drop)
         except DecodeError as error:
             self._handle_misread(value, error, batch)
         else:
@@ -424,7 +424,7 @@ class Connection:
         elif isinstance(message, Notification):
             await self._note(message, place)
         else:
-            await self._settle(message)
+            await self._deliver_response(message)
 
     def _on_drop(self, drop: object) -> None:
         if self._on_event is not None:
@@ -439,30 +439,30 @@ class Connection:
                 self._report(error, logging.INFO if error.code == METHOD_NOT_FOUND else logging.WARNING)
         elif is_answer(value):
             number = value.get("id")
-            if not self._pending.settle(number, error):
+            if not self._pending.deliver(number, error):
                 self._report(error)
         elif not self._fail_pending(value, error):
             self._refuse(read_id(error.id), "", answer_to(error), batch)
 
     def _fail_pending(self, value: Any, error: DecodeError) -> bool:
         """Fail the pending request that has the id of this value, as when a peer omits an empty result; return whether there is one."""
-        return is_object(value) and "method" not in value and self._pending.settle(value.get("id"), error)
+        return is_object(value) and "method" not in value and self._pending.deliver(value.get("id"), error)
 
-    async def _settle(self, message: Response[Any] | ErrorResponse[Any]) -> None:
+    async def _deliver_response(self, message: Response[Any] | ErrorResponse[Any]) -> None:
         if isinstance(message, Response):
             outcome = message.result
         else:
             method, error = message.method, message.error
             outcome = PeerError(method, error.code, error.message, getattr(error, "data", None), error)
-        if not self._pending.settle(message.id, outcome):
+        if not self._pending.deliver(message.id, outcome):
             self._report(f"a response has the id {message.id!r}, for which no request is pending")
             return
         await asyncio.sleep(0)  # whoever waited goes on before what follows is taken in
 
     async def _note(self, message: Notification[Any], place: Reading) -> None:
-        how = self._wire.cancellation
-        if how is not None and message.method == how.method:
-            self._cancel(to_builtins(message.params), how.field)
+        cancellation = self._wire.cancellation
+        if cancellation is not None and message.method == cancellation.method:
+            self._cancel(to_builtins(message.params), cancellation.field)
         if self._checks_gates and (gate := self.gates.find_closed_gate(message.method, is_request=False)) is not None:
             self._report(NotAdvertised(message.method, gate))
             return
@@ -508,7 +508,7 @@ class Connection:
     async def _serve(self, message: Request[Any], place: Serving, batch: Batch | None) -> None:
         TASK_CONTEXT.set(place)
         try:
-            self.gates.note(message.method, self.other, message.params)
+            self.gates.note(message.method, self.peer_side, message.params)
             result = await self._handler.serve(message.method, message.params)
             line = self._encode_strictly(Response(message.id, result, message.method))
             self.gates.note(message.method, self.side, result)

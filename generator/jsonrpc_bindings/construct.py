@@ -88,29 +88,29 @@ def assign(record: Any, name: str, value: Any) -> None:
         if shape.is_unknown:
             notes_for(record).tag = value
         return
-    one = shape.fields[field_name]
-    if value is UNSET and not one.is_required:
+    field = shape.fields[field_name]
+    if value is UNSET and not field.is_required:
         delattr(record, field_name)
         return
     if value is UNSET:
         raise DecodeError(INVALID_PARAMS, (Problem("", "", f"the field {field_name!r} is required"),))
     try:
-        converted = read(read_field_type(one), value)
+        converted = read(read_field_type(field), value)
     except (Mismatch, RecursionError):
-        converted, problems = value, _judge(shape, record, {one.wire: value}) or [_make_problem(field_name, MISFIT)]
+        converted, problems = value, _judge(shape, record, {field.wire: value}) or [_make_problem(field_name, MISFIT)]
     else:
-        is_bound = shape.is_judged or shape.excluded or one.wire in shape.constants
-        problems = _judge(shape, record, {one.wire: converted}) if is_bound else []
+        is_bound = shape.is_judged or shape.excluded or field.wire in shape.constants
+        problems = _judge(shape, record, {field.wire: converted}) if is_bound else []
     if problems:
         raise DecodeError(INVALID_PARAMS, limit_problems(problems))
     put(record, field_name, converted)
     notes = notes_of(record)
-    if notes is not None and notes.made is not None:
-        notes.made.pop(field_name, None)
+    if notes is not None and notes.defaults is not None:
+        notes.defaults.pop(field_name, None)
 
 
 def _tag_problems(shape: Shape, tag: Any) -> list[Problem]:
-    if shape.tag_name is None or not isinstance(tag, str) or tag not in (shape.known or ()):
+    if shape.tag_name is None or not isinstance(tag, str) or tag not in (shape.known_tags or ()):
         return []
     return [_make_problem(shape.tag_name, f"the tag {tag!r} is known and has a class of its own")]
 
@@ -136,16 +136,20 @@ def _judge(shape: Shape, record: Any, change: Mapping[str, Any]) -> list[Problem
         updated = to_readable({**to_readable(record), **change})
     except EncodeError as error:
         return list(error.problems) or [Problem("", "", str(error))]
-    return [one for one in _explain(shape, updated) if one.pointer and split_pointer(one.pointer)[0] in names]
+    return [
+        problem
+        for problem in _explain(shape, updated)
+        if problem.pointer and split_pointer(problem.pointer)[0] in names
+    ]
 
 
 def _explain(shape: Shape, value: Mapping[str, Any]) -> list[Problem]:
     """The problems that the schema reports for an object, with the Python names of its fields."""
     problems: list[Problem] = []
-    for one in explain_value(shape.cls, value):
-        first, *rest = split_pointer(one.pointer) or ("",)
+    for problem in explain_value(shape.cls, value):
+        name, *path = split_pointer(problem.pointer) or ("",)
         problems.append(
-            replace(one, pointer=json_pointer((shape.by_name.get(first, first), *rest)) if first else one.pointer)
+            replace(problem, pointer=json_pointer((shape.by_name.get(name, name), *path)) if name else problem.pointer)
         )
     return problems
 
@@ -155,8 +159,8 @@ def describe_unknown_field(name: str, shape: Shape, door: str = DOOR) -> str:
     from difflib import get_close_matches
 
     near = {} if name == DOOR else shape.by_name
-    similar_names = dict.fromkeys(near[one] for one in get_close_matches(name, near, n=4, cutoff=0.6))
-    suggestion = " or ".join(repr(one) for one in list(similar_names)[:2])
+    similar_names = dict.fromkeys(near[candidate] for candidate in get_close_matches(name, near, n=4, cutoff=0.6))
+    suggestion = " or ".join(repr(candidate) for candidate in list(similar_names)[:2])
     if suggestion:
         return f"no such field; did you mean {suggestion}?"
     is_open = shape.extra is not None and not shape.drops
@@ -173,11 +177,11 @@ def build_signature(cls: Any) -> Signature:
     parameters: list[Parameter] = []
     if shape.is_unknown and shape.tag_name:
         parameters.append(Parameter(shape.tag_name, Parameter.KEYWORD_ONLY, annotation=str))
-    for one in shape.fields.values():
-        if one.wire in shape.constants:
+    for field in shape.fields.values():
+        if field.wire in shape.constants:
             continue
-        default = Parameter.empty if one.is_required else one.make_default()
-        parameters.append(Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=one.annotation))
+        default = Parameter.empty if field.is_required else field.make_default()
+        parameters.append(Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=field.annotation))
     if DOOR not in shape.fields and shape.extra is not None and not shape.drops:
         parameters.append(Parameter(DOOR, Parameter.KEYWORD_ONLY, default={}, annotation="Mapping[str, Any]"))
     return Signature(parameters)

@@ -14,19 +14,19 @@ SCALARS: Final = (str, int, float, NoneType)
 
 
 class Discriminator(NamedTuple):
-    """How a union is discriminated: the field, the branches of each known tag, by `make_scalar_key`, and the branches without a tag.
+    """How a union is discriminated: by a field. `owners` are the branches of each known tag, by `make_scalar_key`; `free` have no tag.
 
     `untagged` are the branches that accept an object without the field.
     """
 
     field: str
-    known: dict[Any, list[int]]
-    others: tuple[int, ...]
+    owners: dict[Any, list[int]]
+    free: tuple[int, ...]
     untagged: tuple[int, ...]
 
     def list_tags(self) -> list[Any]:
         """The known tags."""
-        return [tag for _, tag in self.known]
+        return [tag for _, tag in self.owners]
 
 
 class _Flat(NamedTuple):
@@ -50,7 +50,11 @@ class Unions:
         fields = Counter(name for flat in flats.values() for name in flat.constants)
         fields.update(name for flat in flats.values() for name in flat.constants if name in flat.required)
         candidates = [_make_discriminator(field, flats) for field, count in fields.items() if count > 1]
-        telling = [one for one in candidates if len(set(map(tuple, one.known.values()))) + len(one.others) > 1]
+        telling = [
+            candidate
+            for candidate in candidates
+            if len(set(map(tuple, candidate.owners.values()))) + len(candidate.free) > 1
+        ]
         return max(telling, key=_rank, default=None)
 
     def find_keys(self, branches: Sequence[Any], real: Sequence[int]) -> Mapping[int, str]:
@@ -72,12 +76,12 @@ class Unions:
         """The types that a schema declares, by itself, by the definition that it refers to, or by its branches."""
         if not is_object(schema):
             return set()
-        declared: str | Sequence[str] = schema.get("type", ())
+        types: str | Sequence[str] = schema.get("type", ())
         reference = schema.get("$ref")
-        if declared:
-            return {declared} if isinstance(declared, str) else {*declared}
+        if types:
+            return {types} if isinstance(types, str) else {*types}
         parts: list[set[str]] = [
-            self.list_types(one, visited) for keyword in ("anyOf", "oneOf") for one in schema.get(keyword, ())
+            self.list_types(branch, visited) for keyword in ("anyOf", "oneOf") for branch in schema.get(keyword, ())
         ]
         if isinstance(reference, str) and reference not in visited:
             parts.append(self.list_types(self._at(reference), visited | {reference}))
@@ -143,26 +147,27 @@ def is_null(schema: Any) -> bool:
 def _join_branches(branches: Sequence[_Flat]) -> _Flat:
     """The restrictions that hold in every branch."""
     first, *others = branches
-    shared_fields = [name for name in first.constants if all(name in other.constants for other in others)]
+    shared_fields = [name for name in first.constants if all(name in branch.constants for branch in others)]
     constants_by_field = {
-        name: list(dict.fromkeys(key for one in branches for key in one.constants[name])) for name in shared_fields
+        name: list(dict.fromkeys(key for branch in branches for key in branch.constants[name]))
+        for name in shared_fields
     }
-    return _Flat(constants_by_field, first.required.intersection(*(other.required for other in others)))
+    return _Flat(constants_by_field, first.required.intersection(*(branch.required for branch in others)))
 
 
 def _make_discriminator(field: str, flats: Mapping[int, _Flat]) -> Discriminator:
     """The discriminator of branches by a field."""
-    owners_by_tag: dict[Any, list[int]] = {}
+    owners: dict[Any, list[int]] = {}
     for index, flat in flats.items():
         for key in flat.constants.get(field, ()):
-            owners_by_tag.setdefault(key, []).append(index)
-    others = tuple(index for index, flat in flats.items() if field not in flat.constants)
+            owners.setdefault(key, []).append(index)
+    free = tuple(index for index, flat in flats.items() if field not in flat.constants)
     untagged = tuple(index for index, flat in flats.items() if field not in flat.required)
-    return Discriminator(field, owners_by_tag, others, untagged)
+    return Discriminator(field, owners, free, untagged)
 
 
 def _rank(tag: Discriminator) -> tuple[bool, int, int]:
     """How well a union is discriminated: tags with a single branch first, then more branches with a tag, then fewer tags."""
-    owners = list(tag.known.values())
-    tagged = {index for own in owners for index in own}
-    return all(len(own) == 1 for own in owners), len(tagged), -len(owners)
+    owners = list(tag.owners.values())
+    tagged = {index for indices in owners for index in indices}
+    return all(len(indices) == 1 for indices in owners), len(tagged), -len(owners)

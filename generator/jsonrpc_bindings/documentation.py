@@ -24,7 +24,7 @@ def _of_module(name: str) -> Mapping[str, Mapping[str, str]]:
         tree = ast.parse(inspect.getsource(sys.modules[name]))
     except (OSError, TypeError, KeyError, SyntaxError):
         return {}
-    return {one.name: dict(_of_class(one)) for one in tree.body if isinstance(one, ast.ClassDef)}
+    return {node.name: dict(_of_class(node)) for node in tree.body if isinstance(node, ast.ClassDef)}
 
 
 def _of_class(node: ast.ClassDef) -> Iterator[tuple[str, str]]:

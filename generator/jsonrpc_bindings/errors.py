@@ -104,7 +104,7 @@ class EncodeError(ValueError):
 
     def prefix(self, *path: str | int) -> EncodeError:
         """The error for the value that has this one at a path."""
-        problems = tuple(replace(one, pointer=json_pointer(path) + one.pointer) for one in self.problems)
+        problems = tuple(replace(problem, pointer=json_pointer(path) + problem.pointer) for problem in self.problems)
         return EncodeError("; ".join(map(str, problems)) or str(self), problems)
 
 

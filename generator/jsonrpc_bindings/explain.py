@@ -51,37 +51,37 @@ class Steps:
 
     def __init__(self, source: Iterator[SchemaError | Steps]) -> None:
         self._source: Final = source
-        self._given: Final[list[SchemaError | Steps]] = []
-        self._is_asked = False
+        self._steps: Final[list[SchemaError | Steps]] = []
+        self._is_running = False
 
     def __iter__(self) -> Iterator[SchemaError | Steps]:
         index = 0
         while True:
-            if index == len(self._given):
-                if self._is_asked:  # by a union that is a branch of itself
+            if index == len(self._steps):
+                if self._is_running:  # by a union that is a branch of itself
                     return
-                self._is_asked = True
+                self._is_running = True
                 following = next(self._source, None)
-                self._is_asked = False
+                self._is_running = False
                 if following is None:
                     return
-                self._given.append(following)
-            yield self._given[index]
+                self._steps.append(following)
+            yield self._steps[index]
             index += 1
 
 
 def _run_steps(steps: Steps) -> Iterator[SchemaError]:
     """Yield the problems of all subschemas without recursion: values may be nested deeper than the Python stack."""
-    visited, waiting = {id(steps)}, [iter(steps)]
-    while waiting:
-        step = next(waiting[-1], None)
+    visited, stack = {id(steps)}, [iter(steps)]
+    while stack:
+        step = next(stack[-1], None)
         if step is None:
-            waiting.pop()
+            stack.pop()
         elif isinstance(step, SchemaError):
             yield step
         elif id(step) not in visited:
             visited.add(id(step))
-            waiting.append(iter(step))
+            stack.append(iter(step))
 
 
 class Explainer:
@@ -94,33 +94,33 @@ class Explainer:
         self._keywords: dict[Path, Validator] = {}
         self._tags: dict[Path, Discriminator | None] = {}
         self._unions: Final = Unions(lambda reference: self.get_subschema(resolve_reference(reference)))
-        self._known: dict[tuple[Path, Path, int], Steps] = {}
+        self._steps: dict[tuple[Path, Path, int], Steps] = {}
 
     def find_problems(self, place: Path, value: Any) -> Iterator[SchemaError]:
         """Yield the distinct problems of a value that the subschema at a path rejects.
 
         Failures of `not` are only reported where nothing else is wrong.
         """
-        reported: set[tuple[Path, str]] = set()  # a base may say the same as what extends it
+        reports: set[tuple[Path, str]] = set()  # a base may say the same as what extends it
         exclusions: list[SchemaError] = []
-        one = self._make_fresh()
+        explainer = self._make_fresh()
         with suppress(RecursionError):
-            for error in _run_steps(one._at(place, value, ())):
+            for error in _run_steps(explainer._at(place, value, ())):
                 if error.rule == "not":
                     exclusions.append(error)
-                elif (error.path, error.sentence) not in reported:
-                    reported.add((error.path, error.sentence))
+                elif (error.path, error.sentence) not in reports:
+                    reports.add((error.path, error.sentence))
                     yield error
         for error in exclusions or [SchemaError((), write_schema_pointer(place), NO_MATCH, "schema")]:
-            if not any(path[: len(error.path)] == error.path for path, _ in reported):
-                reported.add((error.path, error.sentence))
+            if not any(path[: len(error.path)] == error.path for path, _ in reports):
+                reports.add((error.path, error.sentence))
                 yield error
 
     def _make_fresh(self) -> Explainer:
         """An explainer for other values: what is known of values goes by their identity."""
-        one = copy(self)
-        one._known = {}
-        return one
+        explainer = copy(self)
+        explainer._steps = {}
+        return explainer
 
     def _holds(self, place: Path, value: Any, rule: str, argument: Any) -> bool:
         """Whether a value satisfies a keyword that has no subschema."""
@@ -134,9 +134,9 @@ class Explainer:
     def _at(self, place: Path, value: Any, path: Path) -> Steps:
         """The problems of a value that the subschema at a path rejects."""
         key = place, path, id(value)  # a name stands where its member does
-        cached_steps = self._known.get(key)
+        cached_steps = self._steps.get(key)
         if cached_steps is None:
-            cached_steps = self._known[key] = Steps(self._find(place, value, path))
+            cached_steps = self._steps[key] = Steps(self._find(place, value, path))
         return cached_steps
 
     def _find(self, place: Path, value: Any, path: Path) -> Iterator[SchemaError | Steps]:
@@ -188,12 +188,12 @@ class Explainer:
             elif rule == "x-integer" and isinstance(value, float) and value.is_integer():
                 wrong = (argument,)
             failures: list[Any] = [*wrong]
-            for one in failures:
-                sentence, shown_at = self.write_sentence(rule, one, at, value), write_schema_pointer(at)
+            for failure in failures:
+                sentence, shown_at = self.write_sentence(rule, failure, at, value), write_schema_pointer(at)
                 if rule == "dependentRequired":
-                    yield SchemaError(path, shown_at, sentence, "required", one[0])
+                    yield SchemaError(path, shown_at, sentence, "required", failure[0])
                 else:
-                    yield SchemaError(path, shown_at, sentence, rule, one if rule == "required" else "")
+                    yield SchemaError(path, shown_at, sentence, rule, failure if rule == "required" else "")
 
     def _check_below(self, place: Path, schema: Schema, value: Any, path: Path) -> Iterator[SchemaError | Steps]:
         """Yield the problems by the subschemas that apply to a value or its members and reject it."""
@@ -216,9 +216,9 @@ class Explainer:
             at = (*place, "propertyNames")
             for name in value:
                 if not self._is_valid(at, name):
-                    for why in islice(_run_steps(self._at(at, name, (*path, name))), 1):
-                        sentence = f"the name {describe(name)} is not allowed here: {why.sentence}"
-                        yield SchemaError(path, why.schema, sentence, "propertyNames")
+                    for error in islice(_run_steps(self._at(at, name, (*path, name))), 1):
+                        sentence = f"the name {describe(name)} is not allowed here: {error.sentence}"
+                        yield SchemaError(path, error.schema, sentence, "propertyNames")
 
     def list_applicators(self, place: Path, schema: Schema, value: Any) -> Iterator[Path]:
         """Yield the subschemas of a schema that apply to the same value, without the branches of unions."""
@@ -238,13 +238,13 @@ class Explainer:
         """Yield the subschemas of a schema that apply to the members of an object or array, with their keys or indices."""
         if is_object(value):
             further = schema.get("additionalProperties", True)
-            others = set(self._list_additional(place, schema, value)) if is_object(further) else ()
+            additional = set(self._list_additional(place, schema, value)) if is_object(further) else ()
             for name in value:
                 if name in schema.get("properties", ()):
                     yield (*place, "properties", name), name
                 for pattern in self.list_matching_patterns(place, schema, name):
                     yield (*place, "patternProperties", pattern), name
-                if name in others:
+                if name in additional:
                     yield (*place, "additionalProperties"), name
         if is_array(value):
             first = len(schema.get("prefixItems", ()))
@@ -274,13 +274,13 @@ class Explainer:
             if place[-1] == "oneOf" and not self._engine.get_union_validator(place, "oneOf").is_valid(value):
                 yield SchemaError(path, write_schema_pointer(place), TOO_MANY, "oneOf")
             return
-        chosen = self.choose_branches(place, value, path)
-        if isinstance(chosen, SchemaError):
-            yield chosen
-        elif len(chosen) == 1:
-            yield self._at((*place, *chosen), value, path)
+        choice = self.choose_branches(place, value, path)
+        if isinstance(choice, SchemaError):
+            yield choice
+        elif len(choice) == 1:
+            yield self._at((*place, *choice), value, path)
         else:
-            yield from self._explain_nearest(place, chosen, value, path)
+            yield from self._explain_nearest(place, choice, value, path)
 
     def _fits_any(self, place: Path, value: Any) -> bool:
         """Whether a branch of a union accepts a value. One validator has all branches: that of each may be as large as the schema."""
@@ -306,41 +306,41 @@ class Explainer:
             keys: Mapping[int, str] = self._unions.find_keys(branches, real) if is_object(value) else {}
             owners = [index for index, key in keys.items() if key in value]
             if keys and not owners:
-                there = ", ".join(map(quote, islice(value, 3))) or "nothing"
-                sentence = f"the object must have one field of {', '.join(map(quote, keys.values()))}; it has {there}"
+                names = ", ".join(map(quote, islice(value, 3))) or "nothing"
+                sentence = f"the object must have one field of {', '.join(map(quote, keys.values()))}; it has {names}"
                 return SchemaError(path, at, sentence, "required")
             return owners if len(owners) == 1 else real
         if not is_object(value):
             return SchemaError(path, at, f"an object is expected, not {describe(value)}", "type")
         tag_value = value.get(tag.field)
         is_tag = tag.field in value and isinstance(tag_value, SCALARS)
-        owners = tag.known.get(make_scalar_key(tag_value), []) if is_tag else []
-        candidates = owners or (tag.others if tag.field in value else tag.untagged)
+        owners = tag.owners.get(make_scalar_key(tag_value), []) if is_tag else []
+        candidates = owners or (tag.free if tag.field in value else tag.untagged)
         if candidates and (owners or not self._is_stray(tag, place, candidates, value, path)):
             return candidates
         return _tag_error(tag, path, at, value)
 
-    def _is_stray(self, tag: Discriminator, place: Path, others: Sequence[int], value: Any, path: Path) -> bool:
+    def _is_stray(self, tag: Discriminator, place: Path, candidates: Sequence[int], value: Any, path: Path) -> bool:
         """Whether an object whose tag is unknown was meant for a branch with another tag."""
         if not isinstance(value.get(tag.field), str):
             return False
-        errors = list(islice(self._explain_nearest(place, others, value, path), FIRST))
-        if any(one.rule == "not" and one.path == path for one in errors):
+        errors = list(islice(self._explain_nearest(place, candidates, value, path), FIRST))
+        if any(error.rule == "not" and error.path == path for error in errors):
             return True
         at = (*path, tag.field)
-        alone = ((*place, own[0]) for own in tag.known.values() if len(own) == 1)
-        return any(_count(_run_steps(self._at(one, value, path)), at) < _count(errors, at) for one in alone)
+        branches = ((*place, indices[0]) for indices in tag.owners.values() if len(indices) == 1)
+        return any(_count(_run_steps(self._at(branch, value, path)), at) < _count(errors, at) for branch in branches)
 
     def find_branches(self, place: Path, value: Any) -> list[Path]:
         """The branches that accept a value, or that which a value was meant for; none if that cannot be determined."""
         branches = [(*place, index) for index in range(len(self.get_subschema(place)))]
         if self._fits_any(place, value):
             return [branch for branch in branches if self._is_valid(branch, value)]
-        one = self._make_fresh()
+        explainer = self._make_fresh()
         with suppress(RecursionError):
-            chosen = one.choose_branches(place, value, ())
-            if not isinstance(chosen, SchemaError):
-                return [branches[one._choose_best(place, chosen, value, ())[0] if len(chosen) > 1 else chosen[0]]]
+            choice = explainer.choose_branches(place, value, ())
+            if not isinstance(choice, SchemaError):
+                return [branches[explainer._choose_best(place, choice, value, ())[0] if len(choice) > 1 else choice[0]]]
         return []
 
     def _choose_best(
@@ -362,7 +362,7 @@ class Explainer:
             yield SchemaError(path, write_schema_pointer(place), _describe_wrong_type(types, value), "type")
             return
         values = (self._unions.list_values(self.get_subschema((*place, index))) or () for index in indices if is_other)
-        constants_ = [one for each in values for one in each if one is not None]
+        constants_ = [constant for constants in values for constant in constants if constant is not None]
         if constants_:
             sentence = self.write_sentence("enum", constants_, (*place, "enum"), value)
             errors = [SchemaError(path, write_schema_pointer(place), sentence, "enum")]
@@ -387,8 +387,8 @@ class Explainer:
             return
         if "additionalProperties" in schema or ("unevaluatedProperties" in schema and not is_outermost):
             yield from value
-        others = set(self._list_additional(place, schema, value))
-        yield from (name for name in value if name not in others)
+        additional = set(self._list_additional(place, schema, value))
+        yield from (name for name in value if name not in additional)
         unions = [
             (*place, keyword, index) for keyword in ("anyOf", "oneOf") for index in range(len(schema.get(keyword, ())))
         ]
@@ -437,8 +437,8 @@ class Explainer:
 
     def _hint(self, missing: str, place: Path, value: Any) -> str:
         owner = self.get_subschema(place[:-1])
-        declared: Schema = owner.get("properties", {}) if is_object(owner) else {}
-        near = find_near_field(missing, [key for key in value if key not in declared]) if is_object(value) else None
+        properties: Schema = owner.get("properties", {}) if is_object(owner) else {}
+        near = find_near_field(missing, [key for key in value if key not in properties]) if is_object(value) else None
         return f"; {describe(near)} is not known here, did you mean {missing!r}?" if near else ""
 
     def get_subschema(self, place: Sequence[str | int]) -> Any:
@@ -499,21 +499,21 @@ def _tag_error(tag: Discriminator, path: Path, pointer: str, value: Mapping[str,
 
 def _count(errors: Iterable[SchemaError], at: Path) -> int:
     """The number of errors (at most 100) that are not at this path."""
-    return sum(one.path != at for one in islice(errors, 100))
+    return sum(error.path != at for error in islice(errors, 100))
 
 
 def _measure_distance(errors: Sequence[SchemaError], path: Path, value: Any) -> tuple[bool, bool, bool, int, int]:
     """The distance of a branch from the value at a path: a wrong type is farthest, then another constant, then an exclusion."""
-    here = [one.rule for one in errors if one.path == path]
-    is_other = "const" in here or "enum" in here
-    is_of_type = "type" not in here and (not is_other or isinstance(value, str))
-    return not is_of_type, is_other, "not" in here, here.count("required"), len(errors)
+    rules = [error.rule for error in errors if error.path == path]
+    is_other = "const" in rules or "enum" in rules
+    is_of_type = "type" not in rules and (not is_other or isinstance(value, str))
+    return not is_of_type, is_other, "not" in rules, rules.count("required"), len(errors)
 
 
 def _describe_wrong_type(types: Iterable[str], value: Any) -> str:
     """The sentence that a value has none of the types of the alternatives."""
-    expected = " or ".join(_ARTICLES.get(name, name) for name in sorted(types)) or "another value"
-    return f"{expected} is expected, not {describe(value)}"
+    alternatives = " or ".join(_ARTICLES.get(name, name) for name in sorted(types)) or "another value"
+    return f"{alternatives} is expected, not {describe(value)}"
 
 
 def _join_types(types: Any) -> str:

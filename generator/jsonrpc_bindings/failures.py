@@ -39,8 +39,8 @@ class RequestError(Error):
     def __str__(self) -> str:
         return f"{self.message} ({self.code})"
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, RequestError) and self.args == other.args
+    def __eq__(self, value: object) -> bool:
+        return isinstance(value, RequestError) and self.args == value.args
 
     __hash__ = Exception.__hash__
 
@@ -121,9 +121,9 @@ def answer_to(error: Exception) -> RequestError:
         case DecodeError():
             problems = [{"pointer": problem.pointer, "message": problem.sentence} for problem in error.problems]
             data = {"problems": problems} if error.code == INVALID_PARAMS else None
-            more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
+            suffix = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
             return RequestError(
-                error.code, f"{error.problems[0]}{more}" if error.problems else "this is not valid", data
+                error.code, f"{error.problems[0]}{suffix}" if error.problems else "this is not valid", data
             )
         case _:
             return INTERNAL

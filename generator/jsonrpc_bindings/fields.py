@@ -36,7 +36,7 @@ class Notes:
     by `write_with_notes`.
     """
 
-    __slots__ = ("form", "made", "shape", "tag", "unknown")
+    __slots__ = ("defaults", "form", "shape", "tag", "unknown")
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Notes:
     ) -> None:
         self.shape = shape
         self.unknown = unknown
-        self.made: dict[str, Any] | None = None
+        self.defaults: dict[str, Any] | None = None
         self.tag = tag
         self.form: Form = form
 
@@ -68,35 +68,33 @@ class Noted(Struct, eq=False, kw_only=True, omit_defaults=True):
     def __rich_repr__(self) -> Iterator[tuple[str, Any]]:  # type: ignore[override]
         yield from ()
 
-    def __eq__(self, other: object) -> bool:
-        return self._is_equal(self, other) if isinstance(other, Noted) else NotImplemented
+    def __eq__(self, value: object) -> bool:
+        return self._is_equal(self, value) if isinstance(value, Noted) else NotImplemented
 
-    def __ne__(self, other: object) -> bool:
-        return not self == other
+    def __ne__(self, value: object) -> bool:
+        return not self == value
 
     @staticmethod
-    def _is_equal(mine: Any, theirs: Any) -> bool:
+    def _is_equal(left: Any, right: Any) -> bool:
         """Whether two values are equal as JSON: true differs from 1, at any depth. Each part is compared once."""
-        waiting = [(mine, theirs)]
-        while waiting:
-            one: Any
-            other: Any
-            one, other = waiting.pop()
-            if one is other:
+        stack = [(left, right)]
+        while stack:
+            left, right = stack.pop()
+            if left is right:
                 continue
-            if isinstance(one, Noted):
-                if not isinstance(other, Noted) or one._kind is not other._kind:
+            if isinstance(left, Noted):
+                if not isinstance(right, Noted) or left._kind is not right._kind:
                     return False
-                waiting.append((one._list_contents(), other._list_contents()))
-            elif is_object(one):
-                if not is_object(other) or one.keys() != other.keys():
+                stack.append((left._list_contents(), right._list_contents()))
+            elif is_object(left):
+                if not is_object(right) or left.keys() != right.keys():
                     return False
-                waiting += [(item, other[key]) for key, item in one.items()]
-            elif is_sequence(one):
-                if not is_sequence(other) or is_array(one) is not is_array(other) or len(one) != len(other):
+                stack += [(item, right[key]) for key, item in left.items()]
+            elif is_sequence(left):
+                if not is_sequence(right) or is_array(left) is not is_array(right) or len(left) != len(right):
                     return False
-                waiting += zip(one, other, strict=True)
-            elif (type(one) is bool) is not (type(other) is bool) or one != other:
+                stack += zip(left, right, strict=True)
+            elif (type(left) is bool) is not (type(right) is bool) or left != right:
                 return False
         return True
 
@@ -130,7 +128,7 @@ class Field:
     default: Any = UNSET
     make: Callable[[], Any] | None = None
     slot: Any = None
-    meant: Any = None
+    resolved_type: Any = None
     """The resolved type of the annotation; set on first use."""
 
     def make_default(self) -> Any:
@@ -145,11 +143,11 @@ class Field:
         if value is not UNSET or self.make is None:
             return self.default if value is UNSET else value
         notes = notes_for(record)
-        if notes.made is None:
-            notes.made = {}
-        if self.name not in notes.made:
-            notes.made[self.name] = self.make()
-        return notes.made[self.name]
+        if notes.defaults is None:
+            notes.defaults = {}
+        if self.name not in notes.defaults:
+            notes.defaults[self.name] = self.make()
+        return notes.defaults[self.name]
 
     def __set__(self, record: Any, value: Any) -> None:
         self.slot.__set__(record, value)
@@ -171,7 +169,7 @@ class Shape:
     tag_field: str | None = None
     tag: Constant | None = None
     tag_name: str | None = None
-    known: frozenset[Constant] | None = None
+    known_tags: frozenset[Constant] | None = None
     extra: Any = Any
     drops: bool = False
     excluded: Mapping[str, tuple[Constant, ...]] = field(default_factory=dict[str, tuple[Constant, ...]])
@@ -181,12 +179,12 @@ class Shape:
     @property
     def is_unknown(self) -> bool:
         """Whether the class is for variants that the schema does not name."""
-        return self.known is not None
+        return self.known_tags is not None
 
     @cached_property
     def by_name(self) -> dict[str, str]:
         """The Python names of the fields, by Python name and by wire name."""
-        names = {one.wire: one.name for one in self.fields.values()}
+        names = {field.wire: field.name for field in self.fields.values()}
         if self.tag_name and self.tag_field and self.tag_name not in self.fields:
             names[self.tag_field] = self.tag_name
             names[self.tag_name] = self.tag_name
@@ -200,20 +198,20 @@ class Shape:
     def wires(self) -> frozenset[str]:
         """The wire names of the fields, including the tag."""
         tag = [self.tag_field] if self.tag_field is not None else []
-        return frozenset([*(one.wire for one in self.fields.values()), *tag])
+        return frozenset([*(field.wire for field in self.fields.values()), *tag])
 
     @cached_property
     def required(self) -> frozenset[str]:
         """The wire names of the required fields."""
-        return frozenset(one.wire for one in self.fields.values() if one.is_required)
+        return frozenset(field.wire for field in self.fields.values() if field.is_required)
 
     def fits(self, value: Any) -> bool:
         """Whether a value is an object with the required fields and the constants of the class."""
         if not (value.__class__ is dict or is_mapping(value)) or not value.keys() >= self.required:
             return False
-        if self.known is not None:
+        if self.known_tags is not None:
             tag = value.get(self.tag_field)
-            return isinstance(tag, str) and tag not in self.known
+            return isinstance(tag, str) and tag not in self.known_tags
         return all(is_one_of(value.get(wire, UNSET), (constant,)) for wire, constant in self.constants.items())
 
     @cached_property
@@ -225,7 +223,7 @@ class Shape:
     def constants(self) -> dict[str, Constant]:
         """The constants that all objects of the class have, by wire name."""
         by_wire_name: dict[str, Constant] = {
-            one.wire: one.constant for one in self.fields.values() if one.constant is not ABSENT
+            field.wire: field.constant for field in self.fields.values() if field.constant is not ABSENT
         }
         if self.tag_field is not None and self.tag is not None:
             by_wire_name[self.tag_field] = self.tag
@@ -258,9 +256,9 @@ def is_record(annotation: Any) -> TypeGuard[type[Base]]:
     return isinstance(annotation, type) and issubclass(annotation, Base)
 
 
-def get_value(record: Any, one: Field) -> Any:
+def get_value(record: Any, field: Field) -> Any:
     """The value that a record holds in a field; `UNSET` if it is omitted."""
-    return one.slot.__get__(record)
+    return field.slot.__get__(record)
 
 
 def notes_of(record: Any) -> Notes | None:
@@ -303,17 +301,21 @@ def make_record(cls: Any, values: Mapping[str, Any], unknown: dict[str, Any] | N
 
 def values_of(record: Any) -> dict[str, Any]:
     """The fields that are set in a record, by Python name."""
-    changes = {one.name: value for one, value in list_changed_defaults(record)}
+    changes = {field.name: value for field, value in list_changed_defaults(record)}
     fields = shape_of(type(record)).fields.values()
-    return {one.name: value for one in fields if (value := changes.get(one.name, get_value(record, one))) is not UNSET}
+    return {
+        field.name: value
+        for field in fields
+        if (value := changes.get(field.name, get_value(record, field))) is not UNSET
+    }
 
 
 def list_changed_defaults(record: Any) -> Iterator[tuple[Field, Any]]:
     """Yield the defaults of a record that were read and modified in place: they count as set."""
     notes = notes_of(record)
-    if notes is None or not notes.made:
+    if notes is None or not notes.defaults:
         return
     fields = shape_of(type(record)).fields
-    for name, value in notes.made.items():
+    for name, value in notes.defaults.items():
         if get_value(record, fields[name]) is UNSET and value != fields[name].make_default():
             yield fields[name], value

@@ -68,9 +68,9 @@ class Lines:
 
     def feed(self, data: bytes) -> list[Frame]:
         """See `Framing`."""
-        *lines, rest = data.split(b"\n")
+        *lines, partial_line = data.split(b"\n")
         frames = [frame for line in lines for frame in self._end_line(line)]
-        self._keep(rest)
+        self._keep(partial_line)
         return frames
 
     def end(self) -> list[Frame]:
@@ -84,8 +84,8 @@ class Lines:
     def _keep(self, part: bytes) -> None:
         self._size += len(part)
         if self._size > self._limit:
-            for each in (*self._parts, part):
-                self._ends.add(each)
+            for segment in (*self._parts, part):
+                self._ends.add(segment)
             self._parts.clear()
         elif part:
             self._parts.append(part)
@@ -161,13 +161,13 @@ class Headers:
 
     def _skip_rest(self, data: bytes, frames: list[Frame]) -> bytes:
         """Skip the rest of a message that is too long; return the bytes after it."""
-        part, rest = data[: self._skip], data[self._skip :]
+        part, remainder = data[: self._skip], data[self._skip :]
         self._ends.add(part)
         self._skip -= len(part)
         if not self._skip:
             ends, self._ends = self._ends, PartialMessage()
             frames.append(Unreadable(f"a message is longer than {self._limit} bytes", ends=ends))
-        return rest
+        return remainder
 
     def _lose(self, frames: list[Frame], sentence: str) -> bool:
         frames.append(Unreadable(sentence, is_last=True))

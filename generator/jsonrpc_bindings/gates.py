@@ -18,18 +18,20 @@ class Gates:
 
     def __init__(self, methods: Mapping[str, Method[Any, Any]]) -> None:
         self._gates = {
-            (row.name, row.kind == "request"): row.capability for row in methods.values() if row.capability is not None
+            (method.name, method.kind == "request"): method.capability
+            for method in methods.values()
+            if method.capability is not None
         }
-        self._said: dict[str, Any] = {}
+        self._payloads: dict[str, Any] = {}
 
     def is_advertised(self, capability: str) -> bool | None:
         """Whether a capability, such as `agent:agentCapabilities.loadSession`, was advertised; `None` before its side has sent its part
         of `initialize`.
         """
         side, _, path = capability.partition(":")
-        if side not in self._said:
+        if side not in self._payloads:
             return None
-        value = self._said[side]
+        value = self._payloads[side]
         for step in path.split("."):
             value = value.get(step) if is_object(value) else None
         return value is True or is_object(value)
@@ -42,4 +44,4 @@ class Gates:
     def note(self, method: str, side: str, payload: Any) -> None:
         """Record what a side advertises in the params or the result of a method."""
         if method == OPENING:
-            self._said[side] = to_builtins(payload)
+            self._payloads[side] = to_builtins(payload)

@@ -12,13 +12,13 @@ class Batch:
     """The responses to a batch, which are sent together."""
 
     def __init__(self, count: int) -> None:
-        self._wanted = count
+        self._count = count
         self._lines: list[bytes] = []
 
     def add(self, line: bytes) -> bytes | None:
         """Add a response; return the whole batch once it is complete."""
         self._lines.append(line)
-        return b"[" + b",".join(self._lines) + b"]" if len(self._lines) == self._wanted else None
+        return b"[" + b",".join(self._lines) + b"]" if len(self._lines) == self._count else None
 
 
 def read_id(value: Any) -> Any:

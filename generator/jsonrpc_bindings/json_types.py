@@ -50,7 +50,7 @@ def make_scalar_key(value: Any) -> Any:
 def is_one_of(value: Any, constants: Iterable[Any]) -> bool:
     """Whether a value equals one of some scalars in JSON."""
     key = make_scalar_key(value)
-    return any(key == make_scalar_key(one) for one in constants)
+    return any(key == make_scalar_key(constant) for constant in constants)
 
 
 _EXACT = 2**53

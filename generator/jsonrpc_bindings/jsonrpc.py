@@ -72,7 +72,7 @@ class Message(Noted, metaclass=MessageMeta, eq=False, kw_only=True, omit_default
 
     @property
     def _kind(self) -> Any:
-        return next(one for one in type(self).__mro__ if vars(one).get("_general") is not None)
+        return next(cls for cls in type(self).__mro__ if vars(cls).get("_general") is not None)
 
     def __rich_repr__(self) -> Iterator[tuple[str, Any]]:  # type: ignore[override]
         yield from ((name, getattr(self, name)) for name in self._members)
@@ -154,8 +154,8 @@ def _with_general(kind: Any) -> None:
 
 
 KINDS: Final = (Request, Notification, Response, ErrorResponse)
-for _one in KINDS:
-    _with_general(_one)
+for _kind in KINDS:
+    _with_general(_kind)
 
 
 def make_class(kind: Any, method: str, fields: dict[str, Any], *, is_tagged: bool) -> Any:

@@ -42,7 +42,7 @@ class Leniency:
             for error in self._engine.find_problems(place, value):
                 yield self._problem(error, self._map_path((*path, *error.path)))
 
-    def mend(self, places: Sequence[Path], value: Any, path: Path = (), *, skips: bool = False) -> Any:
+    def repair(self, places: Sequence[Path], value: Any, path: Path = (), *, skips: bool = False) -> Any:
         """A value without what may be dropped; `skips`: its items may. `places` are the subschemas that apply to it.
 
         Raises `TooMuch`.
@@ -55,23 +55,23 @@ class Leniency:
             for member, key in self._engine.explainer.list_members(place, schema, value):
                 members.setdefault(key, []).append(member)
         if is_object(value):
-            return self._mend_object(places, schemas, members, value, path)
+            return self._repair_object(places, schemas, members, value, path)
         if not is_array(value):
             return value
         items: list[Any] = []
         indices: list[int] = []
         for index, item in enumerate(value):
-            there, mark, own = (*path, index), len(self.drops), members.get(index, ())
-            mended = self.mend(own, item, there)
-            if skips and not self._fits(own, mended):
-                self._drop(mark, there, item, self.find_problems(own, mended, there))
+            item_path, mark, item_places = (*path, index), len(self.drops), members.get(index, ())
+            result = self.repair(item_places, item, item_path)
+            if skips and not self._fits(item_places, result):
+                self._drop(mark, item_path, item, self.find_problems(item_places, result, item_path))
             else:
-                items.append(mended)
+                items.append(result)
                 indices.append(index)
         self._retained[path] = indices
         return items
 
-    def _mend_object(
+    def _repair_object(
         self,
         places: Sequence[Path],
         schemas: Iterable[tuple[Path, Any]],
@@ -87,36 +87,41 @@ class Leniency:
         result = dict(value)
         requirable = self._find_requirable(places)
         for name in dict.fromkeys((*value, *fields)):
-            there, mark, own = (*path, name), len(self.drops), members.get(name, ())
-            declared = [one for one in fields.get(name, ()) if is_object(explainer.get_subschema(one))]
+            field_path, mark, field_places = (*path, name), len(self.drops), members.get(name, ())
+            property_places = [place for place in fields.get(name, ()) if is_object(explainer.get_subschema(place))]
             keywords = {
-                keyword for one in declared for keyword, setting in explainer.get_subschema(one).items() if setting
+                keyword
+                for place in property_places
+                for keyword, setting in explainer.get_subschema(place).items()
+                if setting
             }
-            is_list = {type_ for one in declared for type_ in explainer.list_types(one)} - {"null"} == {"array"}
+            is_list = {type_ for place in property_places for type_ in explainer.list_types(place)} - {"null"} == {
+                "array"
+            }
             if name in value:
                 skips = is_list and "x-deserialize-skip-invalid-items" in keywords
-                mended = result[name] = self.mend(own, value[name], there, skips=skips)
+                field_value = result[name] = self.repair(field_places, value[name], field_path, skips=skips)
                 is_dropped = "x-deserialize-default-on-error" in keywords or (
                     value[name] is None and "x-deserialize-default-on-null" in keywords
                 )
-                if is_dropped and not self._fits(own, mended):
+                if is_dropped and not self._fits(field_places, field_value):
                     if name not in requirable or next(self._list_missing(places, value, name), None) is None:
                         del result[name]
-                    elif is_list and self._fits(own, []):
+                    elif is_list and self._fits(field_places, []):
                         result[name] = []
                     else:
                         continue
-                    self._drop(mark, there, value[name], self.find_problems(own, mended, there))
+                    self._drop(mark, field_path, value[name], self.find_problems(field_places, field_value, field_path))
             elif (
                 name in requirable
                 and is_list
                 and "x-deserialize-default-on-error" in keywords
-                and self._fits(declared, [])
+                and self._fits(property_places, [])
             ):
-                missing = next(self._list_missing(places, value, name), None)
-                if missing is not None:
+                error = next(self._list_missing(places, value, name), None)
+                if error is not None:
                     result[name] = []
-                    self._drop(mark, there, None, iter([self._problem(missing, self._map_path(path))]))
+                    self._drop(mark, field_path, None, iter([self._problem(error, self._map_path(path))]))
         return result
 
     def _drop(self, mark: int, path: Path, value: Any, problems: Iterator[Problem]) -> None:
@@ -128,40 +133,40 @@ class Leniency:
 
     def _list_missing(self, places: Iterable[Path], value: dict[str, Any], name: str) -> Iterator[SchemaError]:
         """Yield the errors that an object lacks a required field once it has none of this name."""
-        rest = {key: item for key, item in value.items() if key != name}
+        remainder = {key: item for key, item in value.items() if key != name}
         for place in places:
-            errors = islice(self._engine.find_problems(place, rest), EXAMINED)
-            yield from (one for one in errors if one.missing == name and not one.path)
+            errors = islice(self._engine.find_problems(place, remainder), EXAMINED)
+            yield from (error for error in errors if error.missing == name and not error.path)
 
     def _find_requirable(self, places: Iterable[Path]) -> set[str]:
         """The names of the fields that a subschema may require of the same value: whether it does is much more work."""
         names: set[str] = set()
-        waiting, visited = [*places], set[Path]()
-        for place in waiting:  # which grows
+        worklist, visited = [*places], set[Path]()
+        for place in worklist:  # which grows
             schema = self._engine.explainer.get_subschema(place)
             if place in visited or not is_object(schema):
                 continue
             visited.add(place)
             names.update(schema.get("required", ()), *schema.get("dependentRequired", {}).values())
-            waiting += [resolve_reference(schema["$ref"])] if "$ref" in schema else []
-            waiting += [(*place, keyword) for keyword in ("then", "else") if keyword in schema]
+            worklist += [resolve_reference(schema["$ref"])] if "$ref" in schema else []
+            worklist += [(*place, keyword) for keyword in ("then", "else") if keyword in schema]
             for keyword in ("allOf", "anyOf", "oneOf"):
-                waiting += [(*place, keyword, index) for index in range(len(schema.get(keyword, ())))]
-            waiting += [(*place, "dependentSchemas", name) for name in schema.get("dependentSchemas", ())]
+                worklist += [(*place, keyword, index) for index in range(len(schema.get(keyword, ())))]
+            worklist += [(*place, "dependentSchemas", name) for name in schema.get("dependentSchemas", ())]
         return names
 
     def _list_subschemas(self, places: Iterable[Path], value: Any) -> Iterator[tuple[Path, Any]]:
         """Yield the subschemas by which a value is judged, with their paths; of a union, the branch that the value was meant for."""
         explainer = self._engine.explainer
-        waiting, visited = [*places], set[Path]()
-        for place in waiting:  # which grows
+        worklist, visited = [*places], set[Path]()
+        for place in worklist:  # which grows
             schema = explainer.get_subschema(place)
             if place not in visited and is_object(schema):
                 visited.add(place)
                 yield place, schema
-                waiting += explainer.list_applicators(place, schema, value)
+                worklist += explainer.list_applicators(place, schema, value)
                 unions = ((*place, keyword) for keyword in ("anyOf", "oneOf") if keyword in schema)
-                waiting += [branch for union in unions for branch in explainer.find_branches(union, value)]
+                worklist += [branch for union in unions for branch in explainer.find_branches(union, value)]
 
     def _fits(self, places: Iterable[Path], value: Any) -> bool:
         return all(self._engine.is_valid(place, value) for place in places)

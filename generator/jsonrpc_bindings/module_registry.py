@@ -89,8 +89,10 @@ class SchemaModule:
             return name if self.types.get(name) is type_ else None
         if isinstance(type_, str) and (type_ in self.definitions or type_ in renamed):
             return type_ if type_ in self.definitions else renamed[type_]
-        same = (name for name, candidate in self.types.items() if candidate is type_ or self._is_same(candidate, type_))
-        return next(same, None)
+        names = (
+            name for name, candidate in self.types.items() if candidate is type_ or self._is_same(candidate, type_)
+        )
+        return next(names, None)
 
     def get_fallback(self, type_: Any) -> str | None:
         """The name of the schema of a class for unknown variants, in `receiving`; `None` if there is none."""

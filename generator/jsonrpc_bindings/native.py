@@ -97,7 +97,7 @@ def convert_annotation(type_: Type) -> Any:
 
 def _close(type_: Type) -> Any:
     annotation = _open(type_)
-    classes: list[Any] = [one for one in _list_members(annotation) if is_record(one)]
+    classes: list[Any] = [member for member in _list_members(annotation) if is_record(member)]
     if len(classes) != 1 or classes[0].__struct_config__.tag_field is None:
         return annotation
     config = classes[0].__struct_config__
@@ -128,8 +128,8 @@ def _make_annotation(type_: Type) -> Any:
         case "any" | "texts" | "record":
             return Any if type_.kind == "any" else _of_class(type_)
         case "constants" if not type_.is_open:
-            is_small = all(isinstance(one, str) or _is_small(one) for one in type_.values)
-            is_uniform = {type(one) for one in type_.values} in ({str}, {int})
+            is_small = all(isinstance(constant, str) or _is_small(constant) for constant in type_.values)
+            is_uniform = {type(constant) for constant in type_.values} in ({str}, {int})
             return (
                 Literal[type_.values] if is_uniform and is_small else _make_hook(partial(_find_constant, type_.values))
             )
@@ -152,14 +152,14 @@ def _make_annotation(type_: Type) -> Any:
     if not type_.limits:
         return annotation
     limits = (
-        {name: limit for name in Meta.__slots__ if (limit := getattr(one, name)) is not None} for one in type_.limits
+        {name: limit for name in Meta.__slots__ if (limit := getattr(meta, name)) is not None} for meta in type_.limits
     )
-    return Annotated[cast("Any", (annotation, *(msgspec.Meta(**one) for one in limits)))]
+    return Annotated[cast("Any", (annotation, *(msgspec.Meta(**arguments) for arguments in limits)))]
 
 
 def _list_bounds(type_: Type) -> list[Any]:
-    limits = [limit for one in type_.limits for limit in (one.ge, one.gt, one.le, one.lt, one.multiple_of)]
-    return [one for one in limits if one is not None]
+    limits = [limit for meta in type_.limits for limit in (meta.ge, meta.gt, meta.le, meta.lt, meta.multiple_of)]
+    return [limit for limit in limits if limit is not None]
 
 
 def _is_small(value: Any) -> bool:
@@ -177,7 +177,7 @@ def _of_class(type_: Type) -> Any:
         _PREPARED.add(type_.cls)
         _WAITING.append(type_.cls)  # classes refer to one another in chains that are longer than the stack
     shape = shape_of(type_.cls)
-    if shape.is_odd or any(one.wire in shape.excluded for one in shape.fields.values()):
+    if shape.is_odd or any(field.wire in shape.excluded for field in shape.fields.values()):
         return Never
     return type_.cls
 
@@ -210,15 +210,15 @@ _CLASSES: Final[dict[Type, Any]] = {}
 
 
 def _find_constant(values: Iterable[Any], value: Any) -> Any:
-    for one in values:
-        if is_one_of(value, (one,)):
-            return one
+    for constant in values:
+        if is_one_of(value, (constant,)):
+            return constant
     raise Mismatch
 
 
 def _number(type_: Type) -> Any:
     """The hook for numbers: an integer of any size, or a finite float."""
-    if any(one.multiple_of is not None for one in type_.limits):
+    if any(meta.multiple_of is not None for meta in type_.limits):
         return Never
     is_integer = type_.kind == "integer"
 
@@ -228,12 +228,12 @@ def _number(type_: Type) -> Any:
         elif not isinstance(value, int) or isinstance(value, bool):
             raise Mismatch
         number = to_comparable(value) if type_.limits else value
-        for one in type_.limits:
+        for meta in type_.limits:
             if (
-                (one.ge is not None and number < to_comparable(one.ge))
-                or (one.gt is not None and number <= to_comparable(one.gt))
-                or (one.le is not None and number > to_comparable(one.le))
-                or (one.lt is not None and number >= to_comparable(one.lt))
+                (meta.ge is not None and number < to_comparable(meta.ge))
+                or (meta.gt is not None and number <= to_comparable(meta.gt))
+                or (meta.le is not None and number > to_comparable(meta.le))
+                or (meta.lt is not None and number >= to_comparable(meta.lt))
             ):
                 raise Mismatch
         return value
@@ -244,7 +244,7 @@ def _number(type_: Type) -> Any:
 def _make_union_reader(type_: Type) -> Read:
     """The function for a union that msgspec cannot discriminate."""
     tags = type_.tags
-    if any(shape_of(cls).drops for one in type_.branches for cls in one.classes):
+    if any(shape_of(cls).drops for branch in type_.branches for cls in branch.classes):
         return Never.read
 
     def read(value: Any) -> Any:
@@ -264,9 +264,9 @@ def _make_union_reader(type_: Type) -> Read:
             branches = ()
             if type(value) in type_.classes:
                 return value
-        candidates = [one for one in branches if _may_be(one, value)]
+        candidates = [branch for branch in branches if _may_be(branch, value)]
         if len(candidates) > 1:  # to try one after the other would read what lies below them again and again
-            candidates = [one for one in candidates if accepts(one, value)]
+            candidates = [branch for branch in candidates if accepts(branch, value)]
             if len(candidates) > 1 and not type_.is_exclusive:
                 candidates = [choose_branch(candidates, value)]
         if len(candidates) != 1:
@@ -296,10 +296,10 @@ def _by_tag(type_: Type, tags: Tags) -> Any:
     """The union of the classes that msgspec discriminates by the tag; `None` if there are none, or other branches as well."""
     classes: list[Any] = []
     for (_, tag), owners in tags.owners.items():
-        one = owners[0] if len(owners) == 1 else None
-        if one is not None and one.kind == "record":
-            config = one.cls.__struct_config__
-            annotation = _open(one) if (config.tag_field, config.tag) == (tags.field, tag) else None
+        owner = owners[0] if len(owners) == 1 else None
+        if owner is not None and owner.kind == "record":
+            config = owner.cls.__struct_config__
+            annotation = _open(owner) if (config.tag_field, config.tag) == (tags.field, tag) else None
             classes += [annotation] if is_record(annotation) else []
     # otherwise a known tag would be decoded as an unknown one
     if classes and len(tags.unknown) == 1 and len(classes) == len(tags.owners):
@@ -311,12 +311,14 @@ def _by_tag(type_: Type, tags: Tags) -> Any:
 def _by_kind(type_: Type) -> Any:
     """A union that msgspec discriminates by JSON types or tags; `None` if it cannot."""
     branches = list(map(_open, type_.branches))
-    if any(isinstance(one, type) and issubclass(one, Hook) for one in branches):
+    if any(isinstance(branch, type) and issubclass(branch, Hook) for branch in branches):
         return None
-    members = [each for one in branches for each in _list_members(one)]
-    tags = [(one.__struct_config__.tag_field, one.__struct_config__.tag) for one in members if is_record(one)]
+    members = [member for branch in branches for member in _list_members(branch)]
+    tags = [
+        (member.__struct_config__.tag_field, member.__struct_config__.tag) for member in members if is_record(member)
+    ]
     are_tagged = len({field for field, _ in tags}) == 1 and tags[0][0] is not None and len(set(tags)) == len(tags)
-    classes = [cls for one in type_.list_branches() if one.kind != "record" for cls in one.json_classes] + [
+    classes = [cls for branch in type_.list_branches() if branch.kind != "record" for cls in branch.json_classes] + [
         dict
     ] * bool(tags)
     is_plain = len(set(classes)) == len(classes) and (len(tags) < 2 or are_tagged)
@@ -336,9 +338,9 @@ def _prepare(cls: Any) -> None:
     """Give msgspec the annotations of a class. The classes that it refers to are queued."""
     shape = shape_of(cls)
     field_annotations: dict[str, Any] = {}
-    for one in shape.fields.values():
-        annotation = _close(read_field_type(one))
-        field_annotations[one.name] = annotation if one.is_required else join(annotation, UnsetType)
+    for field in shape.fields.values():
+        annotation = _close(read_field_type(field))
+        field_annotations[field.name] = annotation if field.is_required else join(annotation, UnsetType)
     field_annotations["_notes"] = Notes if shape.is_odd else join(Notes, UnsetType)
     type.__setattr__(cls, "__annotations__", field_annotations)
 
@@ -369,7 +371,7 @@ def make_message_reader(classes: Mapping[str, Any]) -> LineReader:
     """The line reader for messages of these classes, by method; the class of a result is under "". The reader raises one of `FAILURES`."""
     answer = classes.get("")
 
-    def mend(line: bytes, values: int, error_text: str) -> Any:
+    def recover(line: bytes, values: int, error_text: str) -> Any:
         if _UNKNOWN_TAG.fullmatch(error_text) is None:
             raise Mismatch
         value = read_untyped(line, values)
@@ -377,7 +379,7 @@ def make_message_reader(classes: Mapping[str, Any]) -> LineReader:
         note(message, value, NO_COUNT)
         return message
 
-    return make_line_reader(make_decoder(join(*classes.values())).decode, encode_native, _keep, mend)
+    return make_line_reader(make_decoder(join(*classes.values())).decode, encode_native, _keep, recover)
 
 
 def _keep(message: Any, line: bytes, remaining: int) -> None:
@@ -432,29 +434,29 @@ def _find_unknown_tag(error: str, value: Any) -> tuple[dict[str, Any], str]:
 NO_COUNT: Final = -1
 
 
-def note(record: Any, value: Any, left: int) -> int:
-    """Keep the unknown fields of a record that msgspec decoded, from its JSON, until the colons that are `left` are accounted for.
+def note(record: Any, value: Any, colons: int) -> int:
+    """Keep the unknown fields of a record that msgspec decoded, from its JSON, until `colons` are accounted for.
 
     With `NO_COUNT` all of them are kept. Returns how many colons remain. Raises `Mismatch` if fields cannot be kept.
     """
     cls = record.__class__
     noter = _NOTERS.get(cls)
     if noter is not None and record is not value:
-        return noter(record, value, left)
+        return noter(record, value, colons)
     if cls in _SCALARS_READ or record is value:
-        return left
+        return colons
     if cls is list:
-        for one, item in zip(record, value, strict=True):
-            if left and type(one) not in _SCALARS_READ:
-                left = note(one, item, left)
+        for child, item in zip(record, value, strict=True):
+            if colons and type(child) not in _SCALARS_READ:
+                colons = note(child, item, colons)
     elif cls is dict:
         for key, item in value.items():
-            if left and type(item) not in _SCALARS_READ:
-                left = note(record[key], item, left)
+            if colons and type(item) not in _SCALARS_READ:
+                colons = note(record[key], item, colons)
     elif isinstance(record, Base | Message):
         _NOTERS[cls] = _make_noter(cls)
-        return note(record, value, left)
-    return left
+        return note(record, value, colons)
+    return colons
 
 
 _SCALARS_READ: Final = frozenset({str, int, float, bool, NoneType})
@@ -470,22 +472,24 @@ def _make_noter(cls: Any) -> Callable[[Any, dict[str, Any], int], int]:
     else:
         shape = shape_of(cls)
         names, is_unknown, takes_any = shape.wires, shape.is_unknown, shape.takes_any_field
-        fields = [(one, read_field_type(one).list_reachable()) for one in shape.fields.values()]
+        fields = [(field, read_field_type(field).list_reachable()) for field in shape.fields.values()]
         below = tuple(
-            (one.wire, one.slot.__get__) for one, types in fields if any(each.kind == "record" for each in types)
+            (field.wire, field.slot.__get__)
+            for field, types in fields
+            if any(type_.kind == "record" for type_ in types)
         )
     holds = names.issuperset
 
-    def keep(record: Any, value: dict[str, Any], left: int) -> int:
+    def keep(record: Any, value: dict[str, Any], colons: int) -> int:
         if is_unknown or not holds(value):
             unknown: dict[str, Any] = {}
             for key in value:  # which is faster than a comprehension
                 if key not in names:
                     unknown[key] = value[key]
             keep_notes(record, Notes(shape, unknown) if takes_any else _make_notes(shape, unknown, value))
-            if left > 0:
-                left -= write_untyped(unknown).count(b":")
-            if not left:
+            if colons > 0:
+                colons -= write_untyped(unknown).count(b":")
+            if not colons:
                 return 0
         for wire, get in below:
             if wire in value:
@@ -493,10 +497,10 @@ def _make_noter(cls: Any) -> Callable[[Any, dict[str, Any], int], int]:
                 if type(item) not in _SCALARS_READ:
                     child = get(record)
                     if child is not item:  # which is a record that somebody passed
-                        left = (_NOTERS.get(child.__class__) or note)(child, item, left)
-                    if not left:
+                        colons = (_NOTERS.get(child.__class__) or note)(child, item, colons)
+                    if not colons:
                         return 0
-        return left
+        return colons
 
     return keep
 
@@ -507,7 +511,7 @@ def _make_notes(shape: Shape | None, unknown: dict[str, Any], value: dict[str, A
         return Notes(None, unknown)
     if shape is not None and shape.is_unknown and shape.extra is Any:
         tag = value[str(shape.tag_field)]
-        if tag not in (shape.known or ()):
+        if tag not in (shape.known_tags or ()):
             return Notes(shape, unknown, tag)
     raise Mismatch
 

@@ -43,8 +43,8 @@ FAILURES: Final = (Mismatch, msgspec.MsgspecError, TypeError, ValueError, Overfl
 class TooManyValues(DecodeError):
     """A message that has more values than the limit."""
 
-    def __init__(self, most: int) -> None:
-        super().__init__(INVALID_REQUEST, (Problem("", "", f"the message holds more than {most} values"),))
+    def __init__(self, limit: int) -> None:
+        super().__init__(INVALID_REQUEST, (Problem("", "", f"the message holds more than {limit} values"),))
 
 
 def parse(line: bytes | bytearray | str, *, duplicates: Duplicates = "refuse", values: int = VALUES) -> Any:
@@ -113,12 +113,12 @@ def make_line_reader(
     decode: Callable[[bytes], Any],
     encode: Callable[[Any], bytes],
     keep: Callable[[Any, bytes, int], None] | None = None,
-    mend: Callable[[bytes, int, str], Any] | None = None,
+    recover: Callable[[bytes, int, str], Any] | None = None,
 ) -> LineReader:
     """A line reader that detects keys which the decoder skipped: each has a colon, which is missing in what `encode` writes of the
     value.
 
-    `keep` gets the number of missing colons; without it, none may be missing. `mend` decodes what the decoder rejects, and gets the
+    `keep` gets the number of missing colons; without it, none may be missing. `recover` decodes what the decoder rejects, and gets the
     error. The reader raises one of `FAILURES` for a line that the decoder rejects, that may have more `values` or is nested too deep, or
     whose keys cannot be counted this way.
     """
@@ -130,9 +130,9 @@ def make_line_reader(
         try:
             value = decode(line)
         except msgspec.ValidationError as error:
-            if mend is None:
+            if recover is None:
                 raise
-            return mend(line, values, str(error))
+            return recover(line, values, str(error))
         colons = line.count(b":")
         if size > FLAT + colons and colons + size - len(line.replace(b"[", b"")) > DEEPEST:
             refuse_deep(line)
@@ -186,11 +186,11 @@ def _dump(value: Any) -> bytes:
     return _encode(text)
 
 
-def _refuse_misfit(whole: Any) -> None:
+def _refuse_misfit(root: Any) -> None:
     """Raise `DecodeError` for the first part of a value that JSON cannot express; not for a value that is nested too deep to search."""
-    waiting: list[tuple[tuple[str | int, ...], Any]] = [((), whole)]
-    while waiting and len(waiting[-1][0]) <= DEEPEST:
-        path, value = waiting.pop()
+    stack: list[tuple[tuple[str | int, ...], Any]] = [((), root)]
+    while stack and len(stack[-1][0]) <= DEEPEST:
+        path, value = stack.pop()
         try:
             keys: Any = value if is_object(value) else ()
             for key in (key for key in keys if not isinstance(key, str)):
@@ -200,7 +200,7 @@ def _refuse_misfit(whole: Any) -> None:
         except DecodeError as error:
             raise DecodeError(error.code, (replace(error.problems[0], pointer=json_pointer(path)),)) from None
         members = value.items() if is_object(value) else enumerate(value) if is_sequence(value) else ()
-        waiting += [((*path, key), item) for key, item in reversed(list(members))]
+        stack += [((*path, key), item) for key, item in reversed(list(members))]
 
 
 def _encode(text: str) -> bytes:
@@ -215,9 +215,9 @@ def holds_at_most(line: bytes, values: int) -> bool:
     return line.count(b",") + _count(line, b"[") + _count(line, b"{") < values
 
 
-def _count(line: bytes, one: bytes) -> int:
+def _count(line: bytes, byte: bytes) -> int:
     """Count a byte in a line that has few of them; `replace` is faster than comparing each byte."""
-    return len(line) - len(line.replace(one, b""))
+    return len(line) - len(line.replace(byte, b""))
 
 
 def refuse_deep(line: bytes) -> None:
@@ -236,20 +236,20 @@ def refuse_deep(line: bytes) -> None:
     jiter.from_json(line, cache_mode="keys")
 
 
-_TEXT: Final = bytes(one for one in range(256) if one not in b'"[]{}')
+_TEXT: Final = bytes(byte for byte in range(256) if byte not in b'"[]{}')
 _LEVELS: Final = 12
 FLAT: Final = 2 * DEEPEST
 """The length up to which text, without its colons, cannot be nested too deep: each level takes two brackets."""
 
 
-def _holds_more(text: bytes, most: int) -> bool:
+def _holds_more(text: bytes, limit: int) -> bool:
     """Whether JSON text has more values than these, without parsing it."""
-    if holds_at_most(text, most):
+    if holds_at_most(text, limit):
         return False
     quote, count = b'"'[0], 1
     for match in _STEPS.finditer(text):
         count += text[match.start()] != quote
-        if count > most:
+        if count > limit:
             return True
     return False
 
@@ -309,20 +309,20 @@ def make_number_parser(on_loss: Callable[[float], object] | None = None) -> Call
     return read
 
 
-def _find_duplicates(whole: Any, twice: Mapping[int, tuple[Any, list[str]]]) -> Iterator[Problem]:
+def _find_duplicates(root: Any, twice: Mapping[int, tuple[Any, list[str]]]) -> Iterator[Problem]:
     """Yield a problem for each duplicate key in a value, in which the last value of each key counts."""
-    waiting: list[tuple[Any, tuple[str | int, ...]]] = [(whole, ())]
-    while waiting:
-        value, path = waiting.pop()
+    stack: list[tuple[Any, tuple[str | int, ...]]] = [(root, ())]
+    while stack:
+        value, path = stack.pop()
         for key in twice[id(value)][1] if id(value) in twice else ():
             sentence = (
                 f"the key {quote(key)} occurs more than once in one object, and readers differ in which value they take"
             )
             yield Problem(json_pointer((*path, key)), "", sentence)
         if is_object(value):
-            waiting.extend((item, (*path, key)) for key, item in reversed(value.items()))
+            stack.extend((item, (*path, key)) for key, item in reversed(value.items()))
         elif is_array(value):
-            waiting.extend((item, (*path, index)) for index, item in reversed(list(enumerate(value))))
+            stack.extend((item, (*path, index)) for index, item in reversed(list(enumerate(value))))
 
 
 def _read_envelope(value: Any, doubtful: set[str]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from .connection import Connection
 from .errors import METHOD_NOT_FOUND
 from .failures import RequestError
 from .framing import LIMIT, Kind, make_framing
-from .stdio import Own
+from .stdio import StandardStreams
 from .supervisor import Stream as Stream
 from .transport import CAPACITY, pair
 from .transport import Transport as Transport
@@ -80,7 +80,7 @@ class Side:
 
     wire: ClassVar[Wire]
     side: ClassVar[str]
-    other: ClassVar[str]
+    peer_side: ClassVar[str]
     requests: ClassVar[Mapping[str, str]] = {}
     notifications: ClassVar[Mapping[str, str]] = {}
     _connection: Connection | None = None
@@ -107,12 +107,15 @@ class Side:
         if name is None:
             return await self.extension_request(method, params)
         result = await getattr(self, name)(params)
-        row = self.wire.codec.route(method, is_request=True)
-        if result is None and row is not None and row.result is not None:
-            if not (row.null_result or row.optional_result or self.wire.codec.accepts_null(row.result)):
+        declaration = self.wire.codec.route(method, is_request=True)
+        if declaration is None:
+            return result
+        type_, codec = declaration.result, self.wire.codec
+        if result is None and type_ is not None:
+            if not (declaration.null_result or declaration.optional_result or codec.accepts_null(type_)):
                 raise TypeError(f"{type(self).__name__}.{name} returned nothing")
-        elif row is not None and isinstance(row.result, type) and not isinstance(result, row.result):
-            raise TypeError(f"{type(self).__name__}.{name} returned {type(result).__name__}, not {row.result.__name__}")
+        elif isinstance(type_, type) and not isinstance(result, type_):
+            raise TypeError(f"{type(self).__name__}.{name} returned {type(result).__name__}, not {type_.__name__}")
         return result
 
     async def handle_notification(self, method: str, params: Any) -> None:
@@ -177,7 +180,8 @@ async def spawned(
 
 async def run(handler: Side, *, kind: Kind | None = None, limit: int = LIMIT, **options: Unpack[Options]) -> None:
     """Serve on the standard input and output of this process until the input ends. Output of `print` meanwhile goes to standard error."""
-    transport = await Own.open(make_framing(kind or handler.wire.kind, limit), grace=options.get("grace", 2.0))
+    framing = make_framing(kind or handler.wire.kind, limit)
+    transport = await StandardStreams.open(framing, grace=options.get("grace", 2.0))
     connection = await _attach_or_close(handler, transport, options)
     await connection.run()
 
@@ -204,6 +208,6 @@ async def joined(
 
 def attach_handler(handler: Side, transport: Transport, options: Options) -> Connection:
     """A connection that the handler serves, not yet started. Raises `RuntimeError` if the handler has one already."""
-    connection = Connection(handler.wire, handler.side, handler.other, handler, transport, **options)
+    connection = Connection(handler.wire, handler.side, handler.peer_side, handler, transport, **options)
     handler.attach(connection)
     return connection

@@ -36,9 +36,9 @@ class Pending:
 
     def open(self, number: int, method: str, params: Any, within: Serving | None) -> asyncio.Future[Any]:
         """Add a request; return the future of its response."""
-        waiting: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._sent[number] = Sent(method, params, within, waiting)
-        return waiting
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._sent[number] = Sent(method, params, within, answer)
+        return answer
 
     def __len__(self) -> int:
         return len(self._sent)
@@ -78,7 +78,7 @@ class Pending:
             return True
         return False
 
-    def settle(self, number: Any, outcome: Any) -> bool:
+    def deliver(self, number: Any, outcome: Any) -> bool:
         """Deliver a result, or an error to raise; return whether anyone waits for it."""
         request = self.sent(number)
         if request is None or request.answer.done():

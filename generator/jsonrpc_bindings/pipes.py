@@ -162,9 +162,9 @@ def _start_bridge(file: FileIO, near: socket.socket, protocol: asyncio.Protocol)
     def write(output: _Output) -> None:
         with file, near, suppress(OSError):
             while data := near.recv(_CHUNK):
-                rest = memoryview(data)
-                while rest:
-                    rest = rest[os.write(file.fileno(), rest) :]
+                view = memoryview(data)
+                while view:
+                    view = view[os.write(file.fileno(), view) :]
         with suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(output.end)
 

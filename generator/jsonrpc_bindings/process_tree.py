@@ -70,11 +70,11 @@ def send(trees: Sequence[Tree], number: int, known_processes: set[tuple[int, int
     been reused.
     """
     table = _read_processes()
-    own = [tree for tree in trees if tree.pid and _is_own(tree, table)]
-    members = _find_members(trees, own, table, known_processes)
+    own_trees = [tree for tree in trees if tree.pid and _is_own(tree, table)]
+    members = _find_members(trees, own_trees, table, known_processes)
     known_processes.update((pid, table[pid].started) for pid in members)
     led: set[int] = set()
-    for tree in own:
+    for tree in own_trees:
         if tree.leads:
             try:
                 _OS.killpg(tree.pid, number)
@@ -147,12 +147,12 @@ def _is_own(tree: Tree, table: dict[int, _Process]) -> bool:
 
 
 def _find_members(
-    trees: Sequence[Tree], own: Sequence[Tree], table: dict[int, _Process], known_processes: set[tuple[int, int]]
+    trees: Sequence[Tree], own_trees: Sequence[Tree], table: dict[int, _Process], known_processes: set[tuple[int, int]]
 ) -> set[int]:
     """The ids of the living processes of the trees."""
-    leaders = {tree.pid for tree in own}
-    groups = {tree.pid for tree in own if tree.leads}
-    sessions = {tree.pid for tree in own if tree.leads == "s"}
+    leaders = {tree.pid for tree in own_trees}
+    groups = {tree.pid for tree in own_trees if tree.leads}
+    sessions = {tree.pid for tree in own_trees if tree.leads == "s"}
     tokens = [tree.token.encode() for tree in trees]
     first = min((tree.started for tree in trees), default=0)  # nothing that a program starts is older than it
     member_ids: set[int] = set()

@@ -23,11 +23,11 @@ from .types import read_type
 from .writers import DEEP, to_plain
 
 
-def build_core_schema_for(one: Any, source: Any, handler: Any) -> core_schema.CoreSchema:
+def build_core_schema_for(annotation: Any, source: Any, handler: Any) -> core_schema.CoreSchema:
     """The pydantic schema of a class or an alias, or of an annotation of `source`."""
-    if isinstance(one, Meta):
-        return build_limited(Annotated[source, one], handler)
-    return build_core_schema(Annotated[source, one] if isinstance(one, Marker) else one)
+    if isinstance(annotation, Meta):
+        return build_limited(Annotated[source, annotation], handler)
+    return build_core_schema(Annotated[source, annotation] if isinstance(annotation, Marker) else annotation)
 
 
 def build_core_schema(type_: Any) -> core_schema.CoreSchema:
@@ -116,9 +116,9 @@ def _add_docstrings(cls: Any, schema: dict[str, Any]) -> dict[str, Any]:
     """Add the docstrings of a class to its schema."""
     words = read_docstrings(cls)
     fields: dict[str, Any] = schema.get("properties", {})
-    for one in shape_of(cls).fields.values():
-        if one.name in words and is_object(fields.get(one.wire)):
-            fields[one.wire] = {"description": words[one.name], **fields[one.wire]}
+    for field in shape_of(cls).fields.values():
+        if field.name in words and is_object(fields.get(field.wire)):
+            fields[field.wire] = {"description": words[field.name], **fields[field.wire]}
     return {"title": cls.__name__, "description": cleandoc(cls.__doc__ or ""), **schema}
 
 
@@ -139,7 +139,7 @@ class _Writer:
     def convert_schema(self, schema: Any) -> Any:
         """Convert a schema for pydantic, without `x-` keywords and the objects and arrays of keywords that JSON Schema does not have."""
         if is_array(schema):
-            return [self.convert_schema(one) for one in schema]
+            return [self.convert_schema(subschema) for subschema in schema]
         if not is_object(schema):
             return schema
         result: dict[str, Any] = {}
@@ -149,7 +149,7 @@ class _Writer:
             elif key in _OF_SCHEMAS:
                 result[key] = self.convert_schema(value)
             elif key in ("properties", "patternProperties", "dependentSchemas"):
-                result[key] = {name: self.convert_schema(one) for name, one in value.items()}
+                result[key] = {name: self.convert_schema(subschema) for name, subschema in value.items()}
             elif key in _OF_VALUES or not (is_object(value) or is_array(value) or key.startswith("x-")):
                 result[key] = value
         return result

@@ -9,16 +9,16 @@ from .records import Record
 from .string_enums import StringEnum
 
 
-def _build_core_schema(one: Any, source: Any, handler: Any) -> Any:
+def _build_core_schema(annotation: Any, source: Any, handler: Any) -> Any:
     from .pydantic_guest import build_core_schema_for
 
-    return build_core_schema_for(one, source, handler)
+    return build_core_schema_for(annotation, source, handler)
 
 
 _CLASSES: tuple[Any, ...] = (Record, StringEnum, Number)
 _ANNOTATIONS: tuple[Any, ...] = (Marker, Meta, Alias)
 
-for _one in _CLASSES:
-    type.__setattr__(_one, "__get_pydantic_core_schema__", classmethod(_build_core_schema))
-for _one in _ANNOTATIONS:
-    _one.__get_pydantic_core_schema__ = _build_core_schema
+for _class in _CLASSES:
+    type.__setattr__(_class, "__get_pydantic_core_schema__", classmethod(_build_core_schema))
+for _annotation in _ANNOTATIONS:
+    _annotation.__get_pydantic_core_schema__ = _build_core_schema

@@ -83,7 +83,7 @@ class Receiving:
             if definition is not None:
                 place = "$defs", definition
                 schema, engine_schema = self.get_published(definition), self._engine.explainer.get_subschema(place)
-                patterns: Any = [each.get("patternProperties", ()) for each in (schema, engine_schema)]
+                patterns: Any = [subschema.get("patternProperties", ()) for subschema in (schema, engine_schema)]
                 is_unsure = len(patterns[0]) > len(patterns[1])  # the engine cannot have each pattern
                 if is_unsure or any(schema.get(keyword) not in (None, False) for keyword in _OF_MORE):
                     return True
@@ -128,12 +128,12 @@ class Receiving:
             schema = self._describe_type(target)
         finally:
             _OPEN.discard(type_)
-        for one in target.limits:
-            schema = {**schema, **list_bounds(one, target)}
+        for meta in target.limits:
+            schema = {**schema, **list_bounds(meta, target)}
         return schema
 
     def _describe_type(self, type_: Type) -> dict[str, Any]:
-        inside = [self.describe(one.annotation) for one in type_.children] if type_.kind in _OF_OTHERS else []
+        inside = [self.describe(child.annotation) for child in type_.children] if type_.kind in _OF_OTHERS else []
         match type_.kind:
             case "any":
                 return {}
@@ -150,10 +150,10 @@ class Receiving:
             case "map":
                 return {"type": "object", "additionalProperties": inside[0]}
             case "tuple":
-                *each, more = inside
-                return {"type": "array", "prefixItems": each, "minItems": len(each), "items": more}
+                *prefix_items, items = inside
+                return {"type": "array", "prefixItems": prefix_items, "minItems": len(prefix_items), "items": items}
             case "union" | "optional":
-                branches = [self.describe(one.annotation) for one in type_.branches]
+                branches = [self.describe(branch.annotation) for branch in type_.branches]
                 return {"oneOf" if type_.is_exclusive else "anyOf": branches}
             case kind:
                 return {"type": kind}
@@ -161,14 +161,14 @@ class Receiving:
     def _describe_record(self, cls: Any) -> dict[str, Any]:
         shape = shape_of(cls)
         properties: dict[str, Any] = {
-            one.wire: self.describe(read_field_type(one).annotation) for one in shape.fields.values()
+            field.wire: self.describe(read_field_type(field).annotation) for field in shape.fields.values()
         }
-        required = [one.wire for one in shape.fields.values() if one.is_required]
+        required = [field.wire for field in shape.fields.values() if field.is_required]
         for wire, constant in shape.constants.items():
             properties[wire] = {"const": constant}
             required.append(wire)
         if shape.is_unknown and shape.tag_field is not None:
-            properties[shape.tag_field] = {"type": "string", "not": {"enum": sorted(map(str, shape.known or ()))}}
+            properties[shape.tag_field] = {"type": "string", "not": {"enum": sorted(map(str, shape.known_tags or ()))}}
             required.append(shape.tag_field)
         schema: dict[str, Any] = {"type": "object", "properties": properties, "required": list(dict.fromkeys(required))}
         if shape.extra is None:
@@ -193,7 +193,7 @@ class Receiving:
         place = self.locate(type_)
         is_published = not self.schema_module.receiving or place[1] not in self.schema_module.definitions
         wires = (shape_of(cls).wires for cls in type_.classes)
-        count = max((len(each & value.keys()) for each in wires), default=0) if is_object(value) else 0
+        count = max((len(names & value.keys()) for names in wires), default=0) if is_object(value) else 0
         return is_published or self.schema_module.engine.is_valid(place, value), count
 
     def find_problems(self, type_: Type, value: Any) -> Iterator[Problem]:
@@ -222,17 +222,17 @@ class Receiving:
                 break
         return write_schema_pointer(published_steps) if published_steps[1:] else ""
 
-    def settle(
+    def repair(
         self, type_: Type | str, value: Any, at: Path, *, lenient: bool
     ) -> tuple[Any, Sequence[Dropped], tuple[Problem, ...]]:
         """Drop what may be dropped from a value. Returns what remains, the dropped values, and the problems of what remains."""
         places, leniency = [self.locate(type_)], Leniency(self._engine, at, self._make_problem)
         try:
-            mended = leniency.mend(places, value) if lenient else value
+            result = leniency.repair(places, value) if lenient else value
         except TooMuch:
-            problems = (Problem(json_pointer(at), "", TOO_MUCH), *(one.problem for one in leniency.drops))
+            problems = (Problem(json_pointer(at), "", TOO_MUCH), *(drop.problem for drop in leniency.drops))
             return value, (), limit_problems(problems)
-        return mended, leniency.drops, limit_problems(_explain(leniency.find_problems(places, mended), leniency.drops))
+        return result, leniency.drops, limit_problems(_explain(leniency.find_problems(places, result), leniency.drops))
 
 
 _OF_OTHERS: Final = ("array", "map", "tuple")
@@ -243,15 +243,15 @@ _KNOWN: Final[dict[str, Receiving]] = {}
 
 def list_bounds(meta: Meta, type_: Type) -> dict[str, Any]:
     """The limits of a type as keywords of JSON Schema."""
-    what = {"array": "Items", "tuple": "Items", "map": "Properties"}.get(type_.kind, "Length")
+    suffix = {"array": "Items", "tuple": "Items", "map": "Properties"}.get(type_.kind, "Length")
     names = {
         "ge": "minimum",
         "gt": "exclusiveMinimum",
         "le": "maximum",
         "lt": "exclusiveMaximum",
         "multiple_of": "multipleOf",
-        "min_length": f"min{what}",
-        "max_length": f"max{what}",
+        "min_length": f"min{suffix}",
+        "max_length": f"max{suffix}",
     }
     keywords = {name: limit for key, name in names.items() if (limit := getattr(meta, key)) is not None}
     return keywords if meta.pattern is None else {**keywords, "pattern": in_engine(meta.pattern)}
@@ -296,7 +296,7 @@ def accepts(type_: Type, value: Any) -> bool:
 def choose_branch(branches: Sequence[Type], value: Any) -> Type:
     """The branch of a union, of several that accept a Python value, that the value fits best: of those that it fits equally, the first."""
     instance = to_readable(value)
-    return max(branches, key=lambda one: get_receiving(find_module_name(one.annotation)).rank(one, instance))
+    return max(branches, key=lambda branch: get_receiving(find_module_name(branch.annotation)).rank(branch, instance))
 
 
 def explain_value(type_: Any, value: Any) -> list[Problem]:
@@ -319,8 +319,8 @@ def _list_modules(type_: Any) -> Iterator[str]:
     elif is_record(type_) or is_string_enum(type_):
         yield str(type_.__module__)
     else:
-        for one in get_args(type_):
-            yield from _list_modules(one)
+        for argument in get_args(type_):
+            yield from _list_modules(argument)
 
 
 def _explain(problems: Iterable[Problem], drops: Sequence[Dropped]) -> Iterator[Problem]:

@@ -67,14 +67,18 @@ class TagOfUnknown:
         return self if record is None else notes_for(record).tag
 
 
-def _describe(one: Any) -> str | None:
-    cls, name = (one.cls, one.name) if isinstance(one, TagOfUnknown) else (one.slot.__objclass__, one.slot.__name__)
+def _describe(descriptor: Any) -> str | None:
+    cls, name = (
+        (descriptor.cls, descriptor.name)
+        if isinstance(descriptor, TagOfUnknown)
+        else (descriptor.slot.__objclass__, descriptor.slot.__name__)
+    )
     docstrings: dict[str, str] = cls.__slots__
     return docstrings.get(name)
 
 
-for _one in (Field, TagOfUnknown):
-    cast("Any", _one).__doc__ = property(_describe)
+for _descriptor in (Field, TagOfUnknown):
+    cast("Any", _descriptor).__doc__ = property(_describe)
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
@@ -101,14 +105,14 @@ class RecordMeta(_BaseMeta):
         judged: bool | None = None,
         init: bool = True,  # noqa: ARG004 - it tells type checkers that a base has the constructor
     ) -> Any:
-        shapes = (cast("Any", one).__shape__ for one in bases if hasattr(one, "__shape__"))
+        shapes = (cast("Any", base_class).__shape__ for base_class in bases if hasattr(base_class, "__shape__"))
         base: Shape = next(shapes, Shape(mcs, "", {}))
         module = namespace.get("__module__", "")
         tag_field = base.tag_field if tag_field is None else tag_field
         tag = base.tag if tag is None else tag
         is_unknown = known is not None or base.is_unknown  # then the notes have the tag
-        own, tag_name = _collect_fields(namespace, module, tag_field, is_unknown=is_unknown)
-        is_odd = base.is_odd or any(_ODD.search(one.wire) for one in own.values())
+        fields, tag_name = _collect_fields(namespace, module, tag_field, is_unknown=is_unknown)
+        is_odd = base.is_odd or any(_ODD.search(descriptor.wire) for descriptor in fields.values())
         config: dict[str, Any] = {}
         if tag_field is not None and (is_unknown or tag is not None):
             is_odd = is_odd or (not is_unknown and type(tag) not in (str, int)) or _ODD.search(tag_field) is not None
@@ -122,11 +126,11 @@ class RecordMeta(_BaseMeta):
             base,
             cls=cls,
             module=module,
-            fields=base.fields | own,
+            fields=base.fields | fields,
             tag_field=tag_field,
             tag=tag,
             tag_name=tag_name or base.tag_name,
-            known=base.known if known is None else frozenset(known),
+            known_tags=base.known_tags if known is None else frozenset(known),
             extra=base.extra if extra is ABSENT else extra,
             drops=base.drops if drop is None else drop,
             excluded=base.excluded if excludes is None else excludes,
@@ -134,10 +138,10 @@ class RecordMeta(_BaseMeta):
             is_odd=is_odd,
         )
         type.__setattr__(cls, "__shape__", shape)
-        for one in own.values():
-            one.slot = cls.__dict__.get(one.name) or base.fields[one.name].slot
-            if not one.is_required and (one.make is not None or one.default is not UNSET):
-                type.__setattr__(cls, one.name, one)
+        for descriptor in fields.values():
+            descriptor.slot = cls.__dict__.get(descriptor.name) or base.fields[descriptor.name].slot
+            if not descriptor.is_required and (descriptor.make is not None or descriptor.default is not UNSET):
+                type.__setattr__(cls, descriptor.name, descriptor)
         if shape.is_unknown and tag_name is not None:
             type.__setattr__(cls, tag_name, TagOfUnknown(cls, tag_name))
         return cls
@@ -264,18 +268,18 @@ class Record(_Base, metaclass=RecordMeta):
                 raise AttributeError(f"the field {name!r} is required")
             put(self, name, UNSET)
             notes = notes_of(self)
-            if notes is not None and notes.made is not None:
-                notes.made.pop(name, None)
+            if notes is not None and notes.defaults is not None:
+                notes.defaults.pop(name, None)
 
     def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
         shape = type(self).__shape__
         notes = notes_of(self)
         if shape.is_unknown and shape.tag_name:
             yield shape.tag_name, notes.tag if notes is not None else None
-        for one in shape.fields.values():
-            value = get_value(self, one)
-            if value is not UNSET and one.constant is ABSENT:
-                yield one.name, value
+        for descriptor in shape.fields.values():
+            value = get_value(self, descriptor)
+            if value is not UNSET and descriptor.constant is ABSENT:
+                yield descriptor.name, value
         if unknown := get_unknown_fields(self):
             yield "extra", unknown
 

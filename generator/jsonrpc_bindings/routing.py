@@ -29,14 +29,14 @@ class Fault(NamedTuple):
 
 
 class Routed(NamedTuple):
-    """The kind of a message, and its method: empty if unknown, and without a row if unknown or an extension.
+    """The kind of a message, and its method: empty if unknown, and without a declaration if unknown or an extension.
 
     `kind` is `None` if the payload cannot be decoded.
     """
 
     kind: Literal["request", "notification", "result", "error"] | None
     method: str
-    row: Method[Any, Any] | None
+    declaration: Method[Any, Any] | None
     faults: tuple[Fault, ...]
 
 
@@ -47,10 +47,10 @@ class Routing:
     """
 
     def __init__(
-        self, rows: Iterable[Method[Any, Any]], *, is_versioned: bool, refused_id: Callable[[Any], str | None]
+        self, methods: Iterable[Method[Any, Any]], *, is_versioned: bool, refused_id: Callable[[Any], str | None]
     ) -> None:
-        self.rows: Final[Mapping[tuple[str, bool], Method[Any, Any]]] = {
-            (row.name, row.kind == "request"): row for row in rows
+        self.methods: Final[Mapping[tuple[str, bool], Method[Any, Any]]] = {
+            (method.name, method.kind == "request"): method for method in methods
         }
         self.is_versioned: Final = is_versioned
         self._refused_id: Final = refused_id
@@ -89,15 +89,17 @@ class Routing:
             faults += tuple(self._check_id(value["id"], at))
         if "result" in value or "error" in value:
             faults += (Fault(at, "a message with 'method' holds neither 'result' nor 'error'"),)
-        row = self.rows.get((name, is_request))
-        if (row is None and not name.startswith("_")) or (row is not None and row.side == sender):
+        declaration = self.methods.get((name, is_request))
+        if (declaration is None and not name.startswith("_")) or (
+            declaration is not None and declaration.side == sender
+        ):
             return Routed(None, name, None, (*faults, self._refuse_unknown(name, is_request, sender, at)))
         params = value.get("params")
-        is_plain = row is None or row.params is None
+        is_plain = declaration is None or declaration.params is None
         if self.is_versioned and is_plain and not (params is None or is_array(params) or is_object(params)):
             sentence = f"the params must be an object or an array, not {describe(params)}"
             faults += (Fault((*at, "params"), sentence),)
-        return Routed("request" if is_request else "notification", name, row, faults)
+        return Routed("request" if is_request else "notification", name, declaration, faults)
 
     def _answer(
         self,
@@ -119,13 +121,13 @@ class Routing:
             method = pending(value["id"])
         if is_error or method is None:
             return Routed("error" if is_error else "result", method or "", None, faults)
-        row = self.rows.get((method, True))
-        if row is None and not method.startswith("_"):
+        declaration = self.methods.get((method, True))
+        if declaration is None and not method.startswith("_"):
             return Routed(None, method, None, (*faults, self._refuse_unknown(method, True, sender, at)))
-        if row is not None and row.side not in (sender, "both", "protocol"):
-            wrong = Fault(at, f"{method!r} is answered by the {row.side}, not by the {sender}")
+        if declaration is not None and declaration.side not in (sender, "both", "protocol"):
+            wrong = Fault(at, f"{method!r} is answered by the {declaration.side}, not by the {sender}")
             return Routed(None, method, None, (*faults, wrong))
-        return Routed("result", method, row, faults)
+        return Routed("result", method, declaration, faults)
 
     def _check_id(self, value: Any, at: Path) -> Iterator[Fault]:
         schema = self._refused_id(value)
@@ -133,16 +135,16 @@ class Routing:
             yield Fault((*at, "id"), f"an id must be {self.describe_ids()}, not {describe(value)}", schema=schema)
 
     def _refuse_unknown(self, name: str, is_request: bool, sender: str, at: Path) -> Fault:
-        row = self.rows.get((name, is_request))
-        other = self.rows.get((name, not is_request))
-        if row is not None:
-            sentence = f"{name!r} is handled by the {row.side}, so the {sender} does not send it"
-        elif other is not None:
-            how = "not a request: remove 'id'" if is_request else "not a notification: add 'id'"
-            sentence = f"{name!r} is a {other.kind}, {how}"
+        declaration = self.methods.get((name, is_request))
+        counterpart = self.methods.get((name, not is_request))
+        if declaration is not None:
+            sentence = f"{name!r} is handled by the {declaration.side}, so the {sender} does not send it"
+        elif counterpart is not None:
+            remedy = "not a request: remove 'id'" if is_request else "not a notification: add 'id'"
+            sentence = f"{name!r} is a {counterpart.kind}, {remedy}"
         else:
-            method_names = [method for method, form in self.rows if form == is_request] or [m for m, _ in self.rows]
-            sentence = f"the method {quote(name)} is not known{suggest_name(name, method_names)}"
+            names = [method for method, form in self.methods if form == is_request] or [m for m, _ in self.methods]
+            sentence = f"the method {quote(name)} is not known{suggest_name(name, names)}"
         return Fault((*at, "method"), sentence, METHOD_NOT_FOUND, "method")
 
 

@@ -25,7 +25,7 @@ def open_standard_streams() -> None:
             setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115 - for good
 
 
-class Own(Pipes):
+class StandardStreams(Pipes):
     """The standard input and output of this process as a transport.
 
     While it is open, other output to standard output goes to standard error, and no other code can read the input.
@@ -37,20 +37,20 @@ class Own(Pipes):
         self._saved: tuple[int, int] | None = None
 
     @classmethod
-    async def open(cls, framing: Framing, *, grace: float = 2.0, threads: bool = NEEDS_THREADS) -> Own:
+    async def open(cls, framing: Framing, *, grace: float = 2.0, threads: bool = NEEDS_THREADS) -> StandardStreams:
         """Take over standard input and output; `close` restores them. `threads`: read and write in threads, not in the event loop.
 
         Raises `OSError` if one of them was closed when the process began.
         """
         if sys.stdin is None or sys.stdout is None:  # its descriptor may be that of another file
             raise OSError(errno.EBADF, "standard input or standard output is closed")
-        own = cls(framing, grace)
+        transport = cls(framing, grace)
         try:
-            await own._open(*own._take(), threads=threads)
+            await transport._open(*transport._take(), threads=threads)
         except BaseException:
-            await own.close()
+            await transport.close()
             raise
-        return own
+        return transport
 
     async def close(self) -> None:
         """See `transport.Transport`."""

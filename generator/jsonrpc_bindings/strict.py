@@ -87,8 +87,8 @@ class Strict:
         """The protocol as data: its methods with the names of their definitions, and the capabilities that they need."""
         return read_contract(self.schema_module.protocol, map(self._name_types, self._methods))
 
-    def _name_types(self, row: Method[Any, Any]) -> Method[Any, Any]:
-        return replace(row, params=self._name_definition(row.params), result=self._name_definition(row.result))
+    def _name_types(self, method: Method[Any, Any]) -> Method[Any, Any]:
+        return replace(method, params=self._name_definition(method.params), result=self._name_definition(method.result))
 
     def _name_definition(self, type_: Any) -> str | None:
         return None if type_ is None else self.schema_module.name_of(type_)
@@ -167,8 +167,8 @@ class Strict:
         return _limit(chain(problems, self._judge(value, sender, method, pending)), limit)
 
     def route(self, method: object, *, is_request: bool) -> Method[Any, Any] | None:
-        """The row of a method; `None` if the protocol does not have it in this form."""
-        return self._routing.rows.get((method, is_request)) if isinstance(method, str) else None
+        """The declaration of a method; `None` if the protocol does not have it in this form."""
+        return self._routing.methods.get((method, is_request)) if isinstance(method, str) else None
 
     @property
     def schema(self) -> Mapping[str, Any]:
@@ -205,11 +205,11 @@ class Strict:
         """The entry of the fast path for messages with this number of members; `None` if they need the full validation."""
         is_versioned, is_call = self._routing.is_versioned, name is not None
         has_id = not is_call or size == 3 + is_versioned
-        row = self.route(name if is_call else method, is_request=has_id)
-        definition: Any = row and (row.params if is_call else row.result)
-        if row is None or definition is None or size != 1 + is_call + has_id + is_versioned:
+        declaration = self.route(name if is_call else method, is_request=has_id)
+        definition: Any = declaration and (declaration.params if is_call else declaration.result)
+        if declaration is None or definition is None or size != 1 + is_call + has_id + is_versioned:
             return None
-        is_sent = row.side != sender if is_call else row.side in (sender, "both", "protocol")
+        is_sent = declaration.side != sender if is_call else declaration.side in (sender, "both", "protocol")
         if not is_sent or (is_call and method not in (None, name)):  # names that no schema has are without end
             return None
         accepts = self._engine.get_validator(("$defs", definition)).is_valid
@@ -238,22 +238,24 @@ class Strict:
     def _judge_message(
         self, value: Any, at: Path, sender: str, method: str | None, pending: Callable[[Any], str | None] | None
     ) -> Iterator[Violation]:
-        kind, _, row, faults = self._routing.route(value, at, sender, method, pending)
-        for one in faults:
-            yield Violation(json_pointer(one.path), one.schema, one.sentence, one.code, one.rule)
+        kind, _, declaration, faults = self._routing.route(value, at, sender, method, pending)
+        for fault in faults:
+            yield Violation(json_pointer(fault.path), fault.schema, fault.sentence, fault.code, fault.rule)
         if kind == "error":
             yield from self._judge_error(value["error"], (*at, "error"))
         elif kind == "result":
-            definition: Any = row and row.result
+            definition: Any = declaration and declaration.result
             if definition is not None:
                 yield from self._judge_against(definition, value["result"], (*at, "result"), INVALID_PARAMS)
         elif kind is not None:
-            yield from self._judge_params(value.get("params"), row, (*at, "params"))
+            yield from self._judge_params(value.get("params"), declaration, (*at, "params"))
 
-    def _judge_params(self, params: Any, row: Method[Any, Any] | None, at: Path) -> Iterator[Violation]:
-        definition: Any = row and row.params
-        if row is not None and definition is not None and (params is not None or row.omitted != "nothing"):
-            yield from self._judge_against(definition, row.empty() if params is None else params, at, INVALID_PARAMS)
+    def _judge_params(self, params: Any, declaration: Method[Any, Any] | None, at: Path) -> Iterator[Violation]:
+        if declaration is None or declaration.params is None or (params is None and declaration.omitted == "nothing"):
+            return
+        definition: Any = declaration.params
+        value = declaration.empty() if params is None else params
+        yield from self._judge_against(definition, value, at, INVALID_PARAMS)
 
     @cached_property
     def _accepts_id(self) -> Callable[[Any], bool]:
@@ -265,7 +267,8 @@ class Strict:
         if "RequestId" not in self.schema_module.definitions:
             return None if is_id(value, nullable=False) else ""
         kind: Any = {} if is_object(value) else [] if is_array(value) else value  # whatever it holds, it is no id
-        return next((one.schema for one in self._judge_against("RequestId", kind, (), INVALID_REQUEST)), None)
+        violations = self._judge_against("RequestId", kind, (), INVALID_REQUEST)
+        return next((violation.schema for violation in violations), None)
 
     def _judge_error(self, value: Any, at: Path) -> Iterator[Violation]:
         if "Error" in self.schema_module.definitions:
@@ -312,5 +315,5 @@ def _read(
         (problem,) = error.problems
         return None, (Violation(problem.pointer, "", problem.sentence, error.code, "json"),)
     return instance, tuple(
-        Violation(one.pointer, "", one.sentence, INVALID_REQUEST, "duplicate-key") for one in duplicates
+        Violation(problem.pointer, "", problem.sentence, INVALID_REQUEST, "duplicate-key") for problem in duplicates
     )

@@ -38,11 +38,11 @@ def _of_record(receiving: Receiving, record: Any, at: Path) -> Iterator[Problem]
     shape, notes = shape_of(type(record)), notes_of(record)
     if shape.is_unknown and notes is not None:
         if not str(notes.tag).startswith("_"):
-            known_tags = frozenset(map(str, shape.known or ()))
+            known_tags = frozenset(map(str, shape.known_tags or ()))
             yield _make_problem((*at, str(shape.tag_field)), _not_known(str(notes.tag), known_tags))
         return
-    for one in shape.fields.values():
-        yield from find_unnamed(receiving, get_value(record, one), read_field_type(one), (*at, one.wire))
+    for field in shape.fields.values():
+        yield from find_unnamed(receiving, get_value(record, field), read_field_type(field), (*at, field.wire))
     further = read_type(shape.get_extra_type())
     for key, item in get_unknown_fields(record).items():
         if not key.startswith("_") and shape.extra is Any and not receiving.takes_more(type(record), key):
@@ -52,15 +52,15 @@ def _of_record(receiving: Receiving, record: Any, at: Path) -> Iterator[Problem]
 
 def _list_texts(type_: Type) -> frozenset[str] | None:
     """The strings that an open type names; `None` if it names none or is closed."""
-    flat = list(type_.list_branches())
-    literals = frozenset(value for one in flat for value in one.values if isinstance(value, str))
-    is_open = any(one.is_open or one.kind == "string" for one in flat)
-    return literals if literals and is_open and not any(one.kind == "any" for one in flat) else None
+    branches = list(type_.list_branches())
+    literals = frozenset(value for branch in branches for value in branch.values if isinstance(value, str))
+    is_open = any(branch.is_open or branch.kind == "string" for branch in branches)
+    return literals if literals and is_open and not any(branch.kind == "any" for branch in branches) else None
 
 
 def _get_inner_type(type_: Type, kind: str) -> Type:
     """The type of the items of an array, or of the values of an object."""
-    return next((one.children[-1] for one in type_.list_branches() if one.kind == kind), read_type(Any))
+    return next((branch.children[-1] for branch in type_.list_branches() if branch.kind == kind), read_type(Any))
 
 
 def _not_known(value: str, known_values: frozenset[str]) -> str:

@@ -150,10 +150,10 @@ class _Errors:
             os.close(self._find_target)
 
     def _pass_on(self, chunk: bytes) -> None:
-        rest = memoryview(chunk)
-        while rest and self._find_target is not None:
+        view = memoryview(chunk)
+        while view and self._find_target is not None:
             try:
-                rest = rest[os.write(self._find_target, rest) :]
+                view = view[os.write(self._find_target, view) :]
             except OSError:  # nobody takes it any more; it is kept all the same
                 os.close(self._find_target)
                 self._find_target = None

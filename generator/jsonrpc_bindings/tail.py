@@ -24,34 +24,34 @@ class Tail:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._kept = bytearray()
+        self._buffer = bytearray()
         self._is_cut = False
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def add(self, chunk: bytes, *, is_last: bool = False) -> str:
         """Add bytes, and return them as text; an incomplete character is returned with the next bytes."""
         text = self._decoder.decode(chunk, is_last)
-        self._kept += text.encode()
-        if len(self._kept) > self._limit + _SLACK:
+        self._buffer += text.encode()
+        if len(self._buffer) > self._limit + _SLACK:
             self._cut()
         return text
 
     def _cut(self) -> None:
-        excess = len(self._kept) - self._limit
+        excess = len(self._buffer) - self._limit
         if excess <= 0:
             return
-        while excess < len(self._kept) and self._kept[excess] & 0xC0 == 0x80:
+        while excess < len(self._buffer) and self._buffer[excess] & 0xC0 == 0x80:
             excess += 1
-        del self._kept[:excess]
+        del self._buffer[:excess]
         self._is_cut = True
 
     @property
     def text(self) -> str:
         """The kept text: whole characters, within the limit of bytes."""
         self._cut()
-        return self._kept.decode()
+        return self._buffer.decode()
 
     @property
     def is_cut(self) -> bool:
         """Whether text was dropped."""
-        return self._is_cut or len(self._kept) > self._limit
+        return self._is_cut or len(self._buffer) > self._limit

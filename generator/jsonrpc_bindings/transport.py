@@ -132,5 +132,5 @@ class Memory(Queued):
 
 def pair(capacity: int = CAPACITY) -> tuple[Memory, Memory]:
     """The two ends of a connection in memory. A sender waits once `capacity` bytes are unread."""
-    one, other = (Queue(capacity, "the connection has ended") for _ in range(2))
-    return Memory(one, other), Memory(other, one)
+    first, second = (Queue(capacity, "the connection has ended") for _ in range(2))
+    return Memory(first, second), Memory(second, first)

@@ -59,27 +59,27 @@ class Type:
 
     def list_branches(self) -> Iterator[Type]:
         """Yield the branches, with nested unions flattened."""
-        for one in self.branches:
-            yield from (one,) if one is self else one.list_branches()
+        for branch in self.branches:
+            yield from (branch,) if branch is self else branch.list_branches()
 
     def list_reachable(self) -> Iterator[Type]:
         """Yield the type, and each type that is reachable from it."""
         visited: set[Type] = {self}
-        waiting: list[Type] = [self]
-        for one in waiting:  # which grows
-            yield one
-            waiting += [child for child in dict.fromkeys(one.children) if child not in visited]
-            visited.update(one.children)
+        worklist: list[Type] = [self]
+        for type_ in worklist:  # which grows
+            yield type_
+            worklist += [child for child in dict.fromkeys(type_.children) if child not in visited]
+            visited.update(type_.children)
 
     @cached_property
     def classes(self) -> tuple[Any, ...]:
         """The record classes among the branches."""
-        return tuple(one.cls for one in self.list_branches() if one.kind == "record")
+        return tuple(branch.cls for branch in self.list_branches() if branch.kind == "record")
 
     @cached_property
     def takes_texts_as_they_are(self) -> bool:
         """Whether strings need no conversion to a class."""
-        return not any(one.kind == "texts" for one in self.list_branches())
+        return not any(branch.kind == "texts" for branch in self.list_branches())
 
     @cached_property
     def json_classes(self) -> frozenset[type]:
@@ -87,7 +87,7 @@ class Type:
         if self.kind == "constants":
             return frozenset([*map(type, self.values), *([str] if self.is_open else [])])
         if self.kind in ("union", "optional"):
-            return frozenset(cls for one in self.branches for cls in one.json_classes)
+            return frozenset(cls for branch in self.branches for cls in branch.json_classes)
         return _JSON_CLASSES.get(self.kind, JSON_CLASSES)
 
     @property
@@ -101,11 +101,15 @@ class Type:
             shape = shape_of(self.cls)
             if wire in shape.constants and not shape.is_unknown:
                 return (shape.constants[wire],)
-            types = [read_field_type(one) for one in shape.fields.values() if one.wire == wire]
-            flat = [one for type_ in types for one in type_.list_branches()]
-            is_closed = bool(flat) and all(one.kind in ("constants", "texts") and not one.is_open for one in flat)
-            return tuple(value for one in flat for value in one.values) if is_closed else None
-        branch_constants = [one.list_constants(wire) for one in self.branches if one.takes_objects and one is not self]
+            types = [read_field_type(field) for field in shape.fields.values() if field.wire == wire]
+            branches = [branch for type_ in types for branch in type_.list_branches()]
+            is_closed = bool(branches) and all(
+                branch.kind in ("constants", "texts") and not branch.is_open for branch in branches
+            )
+            return tuple(value for branch in branches for value in branch.values) if is_closed else None
+        branch_constants = [
+            branch.list_constants(wire) for branch in self.branches if branch.takes_objects and branch is not self
+        ]
         return (
             None
             if not branch_constants or None in branch_constants
@@ -118,7 +122,7 @@ class Type:
             shape = shape_of(self.cls)
             return wire in shape.required or wire in shape.constants
         return self.kind in ("union", "optional") and all(
-            one.requires(wire) for one in self.branches if one.takes_objects
+            branch.requires(wire) for branch in self.branches if branch.takes_objects
         )
 
     def keeps_unknown(self, wire: str) -> bool:
@@ -127,7 +131,7 @@ class Type:
         return (
             bool(shapes)
             and all(shape.is_unknown and shape.tag_field == wire for shape in shapes)
-            and not any(one.kind in ("any", "map") for one in self.list_branches())
+            and not any(branch.kind in ("any", "map") for branch in self.list_branches())
         )
 
     @property
@@ -151,17 +155,19 @@ class Tags:
 
     def __init__(self, branches: tuple[Type, ...], marker: Tagged) -> None:
         self.field: Final = marker.field
-        self.others: Final = [one for one in branches if not one.takes_objects]
-        self.unknown: Final = [one for one in branches if one.keeps_unknown(self.field)]
+        self.others: Final = [branch for branch in branches if not branch.takes_objects]
+        self.unknown: Final = [branch for branch in branches if branch.keeps_unknown(self.field)]
         tags = {
-            one: one.list_constants(self.field) for one in branches if one.takes_objects and one not in self.unknown
+            branch: branch.list_constants(self.field)
+            for branch in branches
+            if branch.takes_objects and branch not in self.unknown
         }
-        self.free: Final = [one for one, own in tags.items() if own is None]
-        self.untagged: Final = [one for one in tags if not one.requires(self.field)]
+        self.free: Final = [branch for branch, constants in tags.items() if constants is None]
+        self.untagged: Final = [branch for branch in tags if not branch.requires(self.field)]
         self.owners: Final[dict[Any, list[Type]]] = {}
-        for one, own in tags.items():
-            for tag in own or ():
-                self.owners.setdefault(make_scalar_key(tag), []).append(one)
+        for branch, constants in tags.items():
+            for tag in constants or ():
+                self.owners.setdefault(make_scalar_key(tag), []).append(branch)
 
     def find_branches(self, value: Mapping[str, Any]) -> list[Type] | None:
         """The branches for an object by its tag; `None` if the tag is unknown."""
@@ -178,7 +184,7 @@ def _find_tags(branches: tuple[Type, ...]) -> Tagged | None:
     """The discriminator of a union without a marker: the tag field that all its classes share, with distinct tags; `None` if there is
     none.
     """
-    shapes = [shape_of(one.cls) for one in branches if one.kind == "record"]
+    shapes = [shape_of(branch.cls) for branch in branches if branch.kind == "record"]
     fields = {shape.tag_field for shape in shapes}
     tags = [shape.tag for shape in shapes if not shape.is_unknown]
     if len(shapes) < max(2, len(branches)) or len(fields) != 1 or None in fields or None in tags:
@@ -197,9 +203,9 @@ def read_type(annotation: Any) -> Type:
 
 def read_field_type(field: Field) -> Type:
     """The type of a field."""
-    if field.meant is None:
-        field.meant = read_type(resolve(field.annotation, field.module))
-    type_: Type = field.meant
+    if field.resolved_type is None:
+        field.resolved_type = read_type(resolve(field.annotation, field.module))
+    type_: Type = field.resolved_type
     return type_
 
 
@@ -214,7 +220,7 @@ def _read_annotation(annotation: Any) -> Type:
     if base is Literal:
         return Type("constants", **options, values=args)
     if is_string_enum(inner):
-        values = tuple(one.value for one in inner)
+        values = tuple(member.value for member in inner)
         return Type("texts", **options, cls=inner, values=values, is_open=issubclass(inner, OpenStringEnum))
     if is_record(inner):
         options["is_judged"] = is_judged or shape_of(inner).is_judged
@@ -226,21 +232,21 @@ def _read_annotation(annotation: Any) -> Type:
     if base not in _UNIONS:
         raise TypeError(f"{inner!r} is no type of JSON")
     branches = tuple(_flatten(inner))
-    rest = tuple(one for one in branches if one is not NoneType)
-    if marker is None and rest != branches:
-        plain = join(*rest)
+    non_null = tuple(branch for branch in branches if branch is not NoneType)
+    if marker is None and non_null != branches:
+        plain = join(*non_null)
         options["limits"] = ()
         return Type("optional", **options, inside=(Annotated[cast("Any", (plain, *limits))] if limits else plain,))
     types = list(map(read_type, branches))
-    others = [one for one in types if one.kind != "constants"]
-    texts = tuple(value for one in types for value in one.values)
+    non_constants = [type_ for type_ in types if type_.kind != "constants"]
+    texts = tuple(value for type_ in types for value in type_.values)
     is_exclusive = isinstance(marker, Shapes) and marker.exclusive
     if (
         not is_exclusive
-        and all(one.kind == "string" and not one.limits for one in others)
-        and all(type(one) is str for one in texts)
+        and all(type_.kind == "string" and not type_.limits for type_ in non_constants)
+        and all(type(text) is str for text in texts)
     ):
-        return Type("constants", **options, values=texts, is_open=bool(others))
+        return Type("constants", **options, values=texts, is_open=bool(non_constants))
     return Type("union", **options, inside=branches, marker=marker)
 
 
@@ -281,9 +287,9 @@ def _unwrap(annotation: Any) -> tuple[Any, tuple[Meta, ...], Marker | None, bool
         if isinstance(annotation, Alias):
             annotation, is_judged = annotation.resolve_annotation(), is_judged or bool(annotation.judged)
         elif get_origin(annotation) is Annotated:
-            annotation, *more = get_args(annotation)
-            limits = (*(one for one in more if isinstance(one, Meta)), *limits)
-            marker = next((one for one in more if isinstance(one, Marker)), marker)
+            annotation, *metadata = get_args(annotation)
+            limits = (*(item for item in metadata if isinstance(item, Meta)), *limits)
+            marker = next((item for item in metadata if isinstance(item, Marker)), marker)
         elif get_origin(annotation) in _UNIONS and len(branches := list(_flatten(annotation))) == 1:
             (annotation,) = branches
         else:
@@ -292,12 +298,12 @@ def _unwrap(annotation: Any) -> tuple[Any, tuple[Meta, ...], Marker | None, bool
 
 def _flatten(union: Any) -> Iterator[Any]:
     """Yield the branches of a union; nested unions without metadata are flattened."""
-    for one in get_args(union):
-        inner, *more = _unwrap(one)
-        if get_origin(inner) in _UNIONS and not any(more):
+    for branch in get_args(union):
+        inner, *metadata = _unwrap(branch)
+        if get_origin(inner) in _UNIONS and not any(metadata):
             yield from _flatten(inner)
-        elif one is not UnsetType:
-            yield one
+        elif branch is not UnsetType:
+            yield branch
 
 
 def join(*annotations: Any) -> Any:

@@ -40,7 +40,7 @@ encode_native: Final = msgspec.json.Encoder(enc_hook=_require_no_notes).encode
 
 def _list_unknown(notes: object) -> dict[str, Any]:
     """The fields of notes that are only unknown fields. Raises `HasNotes` for others."""
-    if not isinstance(notes, Notes) or notes.made:
+    if not isinstance(notes, Notes) or notes.defaults:
         raise HasNotes
     shape, unknown = notes.shape, notes.unknown
     if not unknown or shape is None or not shape.takes_any_field or shape.is_odd or not shape.wires.isdisjoint(unknown):
@@ -152,13 +152,13 @@ def _record_to_plain(record: Any) -> dict[str, Any]:
         result[shape.tag_field] = notes.tag if shape.is_unknown and notes is not None else shape.tag
     wire = ""
     try:
-        for one in shape.fields.values():
-            wire, value = one.wire, one.slot.__get__(record)
+        for field in shape.fields.values():
+            wire, value = field.wire, field.slot.__get__(record)
             if value is not UNSET:
                 kind = value.__class__
                 result[wire] = value if kind is str or kind is int or value is None else to_plain(value)
-        for one, value in list_changed_defaults(record):
-            wire = one.wire
+        for field, value in list_changed_defaults(record):
+            wire = field.wire
             result[wire] = to_plain(value)
     except EncodeError as error:
         raise error.prefix(wire) from None

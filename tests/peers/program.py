@@ -14,7 +14,7 @@ from acp_bindings.v1 import peers
 
 from jsonrpc_bindings.framing import Lines
 from jsonrpc_bindings.peers import attach_handler
-from jsonrpc_bindings.stdio import Own
+from jsonrpc_bindings.stdio import StandardStreams
 from peers.harbour import Agent
 
 
@@ -35,7 +35,7 @@ class Talkative(Agent):
 
 async def in_threads() -> None:
     """Be the agent as where the event loop cannot wait for standard streams."""
-    await attach_handler(Talkative(), await Own.open(Lines(), threads=True), {}).run()
+    await attach_handler(Talkative(), await StandardStreams.open(Lines(), threads=True), {}).run()
 
 
 def main(what: str) -> None:

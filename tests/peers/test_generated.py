@@ -103,7 +103,7 @@ def test_a_strangers_protocol_has_working_peers(tmp_path: Path, monkeypatch: pyt
 
     run(test)
     assert peers.WIRE.cancellation.method == "stop/cancel"
-    assert peers.AskRequest.other == "player"  # a side is called like a definition, and both are there
+    assert peers.AskRequest.peer_side == "player"  # a side is called like a definition, and both are there
     assert chess.AskRequest(text="x").text == "x"
 
 

@@ -22,7 +22,7 @@ from jsonrpc_bindings.incoming import read_id
 from jsonrpc_bindings.parse import TooManyValues, parse
 from jsonrpc_bindings.partial_message import PartialMessage
 from jsonrpc_bindings.peers import Options, Side, Transport, attach_handler
-from jsonrpc_bindings.stdio import Own, open_standard_streams
+from jsonrpc_bindings.stdio import StandardStreams, open_standard_streams
 
 from .agent import Agent
 from .agent_core import AgentCore
@@ -51,7 +51,7 @@ def run_agent(agent: Agent, *, versions: Collection[int] = VERSIONS, **options: 
         raise RuntimeError("an event loop runs already: await 'serve_agent' there")
 
     async def serve() -> None:
-        transport = await Own.open(make_framing("lines", LIMIT), grace=options.get("grace", 2.0))
+        transport = await StandardStreams.open(make_framing("lines", LIMIT), grace=options.get("grace", 2.0))
         await serve_agent(agent, transport, versions=known_versions, **options)
 
     open_standard_streams()

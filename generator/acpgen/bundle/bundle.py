@@ -152,25 +152,29 @@ def bundle(
             collected = collect(foreign.documents, overrides, sides, foreign.unread, foreign.read)
             require_short_chains(collected.definitions, collected.origins)
             add_alternatives(collected.definitions, collected.origins, profile)
-            schema_files = {one.path: one.value for one in foreign.documents.documents if is_object(one.value)}
+            schema_files = {
+                document.path: document.value for document in foreign.documents.documents if is_object(document.value)
+            }
             beside = {at.partition("#")[0] for at in collected.origins.values()} - schema_files.keys()
-            opened = {path: one.value for path in sorted(beside) if (one := documents.find(path)) is not None}
+            opened = {path: document.value for path in sorted(beside) if (document := documents.find(path)) is not None}
             files = {**schema_files, **opened}
             work = Bundler(collected, overrides, files, shared, profile, may_count=may_count, is_apart=is_apart)
             work.run()
         except Faults as caught:
             raise Faults(_move_fault(fault, foreign.places) for fault in caught.faults) from None
-    own = {one.path: one.value for one in documents.documents if is_object(one.value)}
+    sources = {document.path: document.value for document in documents.documents if is_object(document.value)}
     definitions = work.order_definitions()
     root = {key: value for key, value in collected.root.items() if key not in ("$schema", "$id")}
     return Bundle(
         name=documents.name,
         schema={"$schema": DIALECT, **root, "$defs": definitions},
         origins={name: relocate(restore_keywords(at, files), foreign.places) for name, at in work.origins.items()},
-        files={path: (_get_text(value, "title"), _get_text(value, "description")) for path, value in own.items()},
-        migration={key: entry if isinstance(entry, str) else entry["says"] for _, key, entry in _list_migration(own)},
-        moves=_read_moves(own),
-        sources={**own, **opened},
+        files={path: (_get_text(value, "title"), _get_text(value, "description")) for path, value in sources.items()},
+        migration={
+            key: entry if isinstance(entry, str) else entry["says"] for _, key, entry in _list_migration(sources)
+        },
+        moves=_read_moves(sources),
+        sources={**sources, **opened},
         references={name: frozenset(list_references(source)) for name, source in work.sources.items()},
         unions=work.tagged,
         framing=work.framing,
@@ -191,8 +195,8 @@ def _move_fault(fault: Fault, places: Mapping[str, str]) -> Fault:
     """A fault with its place in the original file."""
     values = dict(fault.values)
     if fault.kind == DANGLING_REFERENCE and (ref := str(values["ref"])).startswith("#"):
-        here = fault.at.partition("#")[0]
-        values["ref"] = relocate(f"{here}{ref}", places).removeprefix(here)
+        path = fault.at.partition("#")[0]
+        values["ref"] = relocate(f"{path}{ref}", places).removeprefix(path)
     return Fault(fault.kind, relocate(fault.at, places), values)
 
 
@@ -214,4 +218,4 @@ def _read_moves(files: Mapping[str, Any]) -> Mapping[str, Moved]:
         if is_object(entry):
             lists: dict[str, Any] = {part: tuple(entry[part]) for part in ("to", "before", "after") if part in entry}
             moves[key] = Moved(at=f"{path}{write_pointer(MIGRATION, key)}", **{**entry, **lists})
-    return dict(sorted(moves.items(), key=lambda each: each[1].order))
+    return dict(sorted(moves.items(), key=lambda item: item[1].order))

@@ -47,7 +47,7 @@ from acpgen.input.walk import (
     list_children,
     map_subschemas,
 )
-from acpgen.naming.definition_names import Kind, NameRequest, filter_steps, rename, rename_references, settle
+from acpgen.naming.definition_names import Kind, NameRequest, assign_names, filter_steps, rename, rename_references
 from acpgen.naming.identifiers import class_name
 from acpgen.naming.name_overrides import NameOverrides, list_meanings
 from acpgen.pointers import find_value, read_reference, write_pointer, write_reference
@@ -59,7 +59,7 @@ MIGRATION: Final = "x-migration"
 """The keyword of migration entries, which tell about the previous version: about the schemas of a file, and not part of them."""
 
 
-_TOLD: Final = frozenset(row.name for row in TABLE)
+_KEYWORD_NAMES: Final = frozenset(keyword.name for keyword in TABLE)
 """Keywords of JSON Schema and of the dialect. Any other key of a schema is reported."""
 
 ABSOLUTE_PATH: Final = r"^(?:/|[A-Za-z]:[\\/]|\\\\[^\\/])"
@@ -115,20 +115,20 @@ class _Collector:
             document.path: document.value for document in documents.documents if is_object(document.value)
         }
         self.sides = find_sides(self.files.values(), sides)
-        self.own = tuple(self.files)
+        self.entry_paths = tuple(self.files)
         self.silent = frozenset(path for path, value in self.files.items() if "$schema" not in value)
         self.resolver = ReferenceResolver(documents.values_by_uri)
-        self.known: set[SchemaPlace] = set()
+        self.visited: set[SchemaPlace] = set()
         self.schemas: dict[SchemaPlace, Schema] = {}
         self.inside: dict[SchemaPlace, list[SchemaPlace]] = {}
         self.references: dict[SchemaPlace, list[Schema]] = {}
         self.groups: set[SchemaPlace] = set()
         self.members: dict[SchemaPlace, None] = {}
-        self.named: dict[SchemaPlace, str] = {}
+        self.keys_by_place: dict[SchemaPlace, str] = {}
         self.requests: dict[str, NameRequest] = {}
-        self.wanted: list[str] = []
+        self.pending_uris: list[str] = []
         self.pending: list[SchemaPlace] = []
-        for path in self.own:
+        for path in self.entry_paths:
             self.resolver.admit(path, self.files[path])
         for uri, document in documents.references.items():
             self._open(document.path, document.value, uri)
@@ -141,7 +141,7 @@ class _Collector:
         self._bring()
         for place in self.members:
             self._request_name(place, "member" if len(place.parts) == 2 else "inner", place.parts[-1])
-        for path in self.own:
+        for path in self.entry_paths:
             self._resolve(SchemaPlace(path, ()))
         while self.pending:
             self._resolve(self.pending.pop())
@@ -151,20 +151,20 @@ class _Collector:
 
     def write(self) -> Collected:
         """The definitions by their names. Raises `Faults`."""
-        roots = {path: self._write(SchemaPlace(path, ())) for path in self.own}
-        schemas_by_key = {name: self._write(place) for place, name in self.named.items()}
+        roots = {path: self._write(SchemaPlace(path, ())) for path in self.entry_paths}
+        schemas_by_key = {name: self._write(place) for place, name in self.keys_by_place.items()}
         self._name_roots(roots, schemas_by_key)
         root = self._make_root(roots)
-        settled = settle(self.requests, schemas_by_key)
+        assignment = assign_names(self.requests, schemas_by_key)
         collisions = [
-            NAME_COLLISION(at=key, name=settled.names[key], other=f"the definition at {other}")
-            for key, other in settled.taken
+            NAME_COLLISION(at=key, name=assignment.names[key], other=f"the definition at {rival}")
+            for key, rival in assignment.conflicts
         ]
         if collisions:
             raise Faults(collisions)
-        definitions = rename(schemas_by_key, settled)
-        rename_references(root, settled)
-        origins = {settled.names[key]: key for key in schemas_by_key if key not in settled.first}
+        definitions = rename(schemas_by_key, assignment)
+        rename_references(root, assignment)
+        origins = {assignment.names[key]: key for key in schemas_by_key if key not in assignment.first}
         _refuse_loops(definitions, origins)
         return Collected(root, definitions, origins, tuple(dict.fromkeys((*self.notes, *self._report_unknown()))))
 
@@ -174,12 +174,12 @@ class _Collector:
         if is_object(value):
             if path not in self.files:
                 self.files[path] = value
-            self.resolver.admit(path, value, uri, is_entry=path in self.own)
+            self.resolver.admit(path, value, uri, is_entry=path in self.entry_paths)
 
     def _bring(self) -> None:
         """Load the published meta-schemas that references name, transitively."""
-        while self.wanted:
-            uri = self.wanted.pop()
+        while self.pending_uris:
+            uri = self.pending_uris.pop()
             document = None if self.resolver.knows(uri) else find_meta_schema(uri)
             if document is not None:
                 self._open(document.path, document.value, uri)
@@ -190,14 +190,14 @@ class _Collector:
     def _request_name(self, place: SchemaPlace, kind: Kind, default_name: str) -> None:
         """Request a name for a place: the one that the user or `x-name` of the schema chooses, otherwise the default.
 
-        References contain the place until all names are settled.
+        References contain the place until all names are assigned.
         """
         keys = [place.at, write_pointer(*place.parts), default_name, *list_meanings(place.at)] if self.names else []
         has_both = all(keyword in self.files[place.path] for keyword in DEFINITIONS)
         schema = self._get_value(place)
         chosen_name = self.names.find(keys, is_exact=has_both) or (is_object(schema) and schema.get("x-name"))
         is_chosen = isinstance(chosen_name, str)
-        self.named[place] = place.at
+        self.keys_by_place[place] = place.at
         wanted_name = chosen_name if isinstance(chosen_name, str) else default_name
         self.requests[place.at] = NameRequest(kind, place.path, place.parts, wanted_name, is_chosen=is_chosen)
 
@@ -205,7 +205,7 @@ class _Collector:
 
     def _scan(self, place: SchemaPlace, schema: object) -> None:
         """Find schemas, groups of definitions, URIs and anchors at and below a place, and check keywords."""
-        self.known.add(place)
+        self.visited.add(place)
         if not is_object(schema):
             return
         draft = self.resolver.find_draft(place, schema)
@@ -216,7 +216,9 @@ class _Collector:
         schema = self._without_meaningless(place, schema, draft)
         self.schemas[place] = schema
         self.resolver.enter(place, schema, draft)
-        self.wanted.extend(self.resolver.resolve_uri(place, schema[key]) for key in REFERRING if _is_text(schema, key))
+        self.pending_uris.extend(
+            self.resolver.resolve_uri(place, schema[key]) for key in REFERRING if _is_text(schema, key)
+        )
         self.faults.extend(check_values(schema, place.at, self.sides))
         _measure(schema)
         inside = self.inside[place] = list[SchemaPlace]()
@@ -229,19 +231,19 @@ class _Collector:
 
     def _note_unknown(self, place: SchemaPlace, schema: Schema, draft: Draft) -> None:
         """Record unknown keywords. Members of a root that is not a schema itself may have any name, unless it resembles a keyword."""
-        if place.path not in self.own:
+        if place.path not in self.entry_paths:
             return
         is_container = not place.parts and ASSERTIONS.isdisjoint(schema)
-        for key in schema.keys() - _TOLD - {draft.identifier}:
+        for key in schema.keys() - _KEYWORD_NAMES - {draft.identifier}:
             suggestion = guess_keyword(key)
             if suggestion or not (is_container or key.startswith("x-")):
                 self.unknown.setdefault((place.path, key), []).append(place.at)
 
     def _note_unread(self, read: frozenset[str]) -> None:
         """Record members, other than keywords, of roots that are not schemas, if they look like schemas and no reference leads to them."""
-        roots = ((path, self.schemas[SchemaPlace(path, ())]) for path in self.own)
+        roots = ((path, self.schemas[SchemaPlace(path, ())]) for path in self.entry_paths)
         containers = {path: root for path, root in roots if ASSERTIONS.isdisjoint(root)}
-        for path, key in find_unread_members(containers, {*read, *(place.at for place in self.known)}):
+        for path, key in find_unread_members(containers, {*read, *(place.at for place in self.visited)}):
             self.unknown.setdefault((path, key), [SchemaPlace(path, ()).at])
 
     def _report_unknown(self) -> list[Fault]:
@@ -252,8 +254,8 @@ class _Collector:
             if suggestion:
                 notes += [MISSPELT_KEYWORD(at, keyword=key, meant=suggestion) for at in places]
                 continue
-            more = len(places) - 1
-            elsewhere = f", here and at {more} more place{'s' if more > 1 else ''}" if more else ""
+            count = len(places) - 1
+            elsewhere = f", here and at {count} more place{'s' if count > 1 else ''}" if count else ""
             notes.append(UNKNOWN_KEYWORD(min(places), keyword=key, elsewhere=elsewhere))
         return sorted(notes, key=lambda note: (note.at, str(note.values["keyword"])))
 
@@ -262,7 +264,7 @@ class _Collector:
         left_out = find_meaningless(schema, draft)
         is_silent = place.path in self.silent
         may_be_anything = is_silent and not place.parts and ASSERTIONS.isdisjoint(schema.keys() - {*left_out})
-        for key in left_out if place.path in self.own and not may_be_anything else ():
+        for key in left_out if place.path in self.entry_paths and not may_be_anything else ():
             if is_silent and key in ONLY_OLDER:
                 self.faults.append(UNCLEAR_DRAFT(at=place.at, keyword=key))
                 continue
@@ -289,7 +291,7 @@ class _Collector:
         if kind == "mixed":
             self.faults.append(NOT_A_DEFINITION(at=place.at))
             return
-        if place.path in self.own:
+        if place.path in self.entry_paths:
             self.members[place] = None
             inside.append(place)
         is_in_group = SchemaPlace(place.path, place.parts[:-1]) in self.groups
@@ -317,22 +319,26 @@ class _Collector:
         targets = self.resolver.find(place, keyword, ref)
         if len(targets) > 1:
             shown_targets = targets if len(targets) <= MOST_NAMED else targets[: MOST_NAMED - 1]
-            more = len(targets) - len(shown_targets)
-            others = f" or one of {more} more places" if more else ""
-            places = f"{' or '.join(each.at for each in shown_targets)}{others}"
+            count = len(targets) - len(shown_targets)
+            suffix = f" or one of {count} more places" if count else ""
+            places = f"{' or '.join(target.at for target in shown_targets)}{suffix}"
             self.faults.append(SEVERAL_TARGETS(at=place.at, ref=ref, keyword=keyword, places=places))
             return "#"
-        schemas = (one for one in targets if one not in self.groups and isinstance(self._get_value(one), dict | bool))
+        schemas = (
+            target
+            for target in targets
+            if target not in self.groups and isinstance(self._get_value(target), dict | bool)
+        )
         target_place = next(schemas, None)
         if target_place is None or not self._reach(target_place):
             missing = "" if targets else self._find_unknown_address(place, ref)
             self.faults.append(report_dangling(place.at, ref, missing, keyword))
             return "#"
-        if target_place not in self.named:
+        if target_place not in self.keys_by_place:
             self._request_name(target_place, "place" if target_place.parts else "root", self._name_of(target_place))
-            if target_place.path not in self.own:
+            if target_place.path not in self.entry_paths:
                 self.pending.append(target_place)
-        return write_reference(self.named.get(target_place, ""))
+        return write_reference(self.keys_by_place.get(target_place, ""))
 
     def _find_unknown_address(self, place: SchemaPlace, ref: str) -> str:
         """The URI under which a reference's unknown document must be supplied, as written if it is a path. Empty if the document is
@@ -345,14 +351,14 @@ class _Collector:
 
     def _reach(self, place: SchemaPlace) -> bool:
         """Whether a schema is at the target of a reference. A target that no keyword leads to is scanned here."""
-        if place in self.known:
+        if place in self.visited:
             return True
         schema = self._get_value(place)
         if is_object(schema) and schema and KEYWORDS.isdisjoint(schema):
             return False
         violations = [*check_schema(schema, place.at, self.resolver.find_resource(place).draft)]
         self.faults.extend(violations)
-        self.known.add(place)
+        self.visited.add(place)
         if not violations:
             self._scan(place, schema)
             self._bring()
@@ -392,7 +398,7 @@ class _Collector:
         has_methods = any(map(_marks_method, definitions.values()))
         for path, root in roots.items():
             place = SchemaPlace(path, ())
-            if place in self.named or not self._is_typed(path) or _refers(root):
+            if place in self.keys_by_place or not self._is_typed(path) or _refers(root):
                 continue
             if not (has_methods and _carries_messages(root, definitions, frozenset())):
                 self._request_name(place, "root", self._name_of(place))
@@ -403,13 +409,15 @@ class _Collector:
         of a root without assertions, only what the only file says about the protocol.
         """
         typed_paths = [path for path in roots if self._is_typed(path)]
-        unnamed = [path for path in typed_paths if SchemaPlace(path, ()) not in self.named and not _refers(roots[path])]
+        unnamed = [
+            path for path in typed_paths if SchemaPlace(path, ()) not in self.keys_by_place and not _refers(roots[path])
+        ]
         candidates = unnamed or typed_paths
         if len(candidates) != 1:
             (only,) = roots.values() if len(roots) == 1 else ({},)
             return {key: only[key] for key in ("title", "description") if key in only}
         root = roots[candidates[0]]
-        name = self.named.get(SchemaPlace(candidates[0], ()))
+        name = self.keys_by_place.get(SchemaPlace(candidates[0], ()))
         if name is None:
             return root
         return {**{key: root[key] for key in ("title", "description") if key in root}, "$ref": write_reference(name)}
@@ -423,7 +431,9 @@ class _Collector:
     @cached_property
     def _counts_evaluated(self) -> bool:
         """Whether any schema depends on which members or items others have evaluated."""
-        return any("unevaluatedProperties" in each or "unevaluatedItems" in each for each in self.schemas.values())
+        return any(
+            "unevaluatedProperties" in schema or "unevaluatedItems" in schema for schema in self.schemas.values()
+        )
 
     def _write(self, place: SchemaPlace) -> Schema:
         """The schema at a place, as a definition."""
@@ -434,15 +444,17 @@ class _Collector:
         """A schema converted to keywords of 2020-12 and local references, without its definitions; its branches are objects."""
         if not is_object(schema):
             return schema
-        own = {key: value for key, value in self.schemas.get(place, schema).items() if key not in DEFINITIONS}
+        keywords = {key: value for key, value in self.schemas.get(place, schema).items() if key not in DEFINITIONS}
 
         def convert(keys: tuple[str, ...], child: Any) -> Any:
             inner = place.descend(*keys)
-            is_taken = inner in self.named and inner not in self.members  # a reference takes its stead
-            converted = {"$ref": write_reference(self.named[inner])} if is_taken else self._modernize(inner, child)
-            return as_object(converted) if is_array(own[keys[0]]) else converted
+            is_taken = inner in self.keys_by_place and inner not in self.members  # a reference takes its stead
+            converted = (
+                {"$ref": write_reference(self.keys_by_place[inner])} if is_taken else self._modernize(inner, child)
+            )
+            return as_object(converted) if is_array(keywords[keys[0]]) else converted
 
-        result = map_subschemas(own, convert)
+        result = map_subschemas(keywords, convert)
         references = self.references.get(place, [])
         for key in REFERRING[1:]:
             result.pop(key, None)
@@ -543,8 +555,8 @@ def _carries_messages(schema: object, definitions: Mapping[str, Any], visited: f
         return True
     union = find_branches(schema)
     if union is not None:
-        others = [branch for branch in union[1] if not _carries_messages(branch, definitions, visited)]
-        return len(others) < len(union[1]) and all(map(_is_any_batch, others))
+        branches = [branch for branch in union[1] if not _carries_messages(branch, definitions, visited)]
+        return len(branches) < len(union[1]) and all(map(_is_any_batch, branches))
     return schema.get("type") == "array" and _carries_messages(schema.get("items"), definitions, visited)
 
 
@@ -561,7 +573,7 @@ def _is_text(schema: Schema, keyword: str) -> bool:
 def _refuse_loops(definitions: Mapping[str, Schema], origins: Mapping[str, str]) -> None:
     """Raise `Faults` for definitions that refer to themselves without passing through a property or an item."""
     edges = {
-        name: [other for other in measure_depths(schema) if other is not None and other in definitions]
+        name: [reference for reference in measure_depths(schema) if reference is not None and reference in definitions]
         for name, schema in definitions.items()
     }
     position = {name: index for index, name in enumerate(definitions)}
@@ -580,6 +592,6 @@ def _find_cycle(start: str, edges: Mapping[str, list[str]]) -> list[str]:
     for path in paths:
         if start in edges[path[-1]]:
             return [*path, start]
-        paths += [[*path, other] for other in edges[path[-1]] if other not in visited]
+        paths += [[*path, reference] for reference in edges[path[-1]] if reference not in visited]
         visited.update(edges[path[-1]])
     raise ValueError(f"{start} does not lead to itself")

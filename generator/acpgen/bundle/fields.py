@@ -17,16 +17,16 @@ def without_null(node: Node) -> tuple[Schema | None, bool]:
     schema = node.says
     if node.union is not None:
         keyword, branches = node.union
-        others = [branch for branch in branches if not branch.is_null]
-        if len(others) == len(branches):
+        non_null = [branch for branch in branches if not branch.is_null]
+        if len(non_null) == len(branches):
             return schema, False
         if node.demands != frozenset({keyword}):
             return None, False  # what stands beside the union may refuse null
-        if keyword == "oneOf" and any("null" in branch.kinds for branch in others):
+        if keyword == "oneOf" and any("null" in branch.kinds for branch in non_null):
             return schema, False  # null may be two of the branches, and then it is refused
-        if len(others) == 1:
-            return (others[0].says if is_object(others[0].schema) and others[0].reference is None else None), True
-        return {**schema, keyword: [branch.schema for branch in others]}, True
+        if len(non_null) == 1:
+            return (non_null[0].says if is_object(non_null[0].schema) and non_null[0].reference is None else None), True
+        return {**schema, keyword: [branch.schema for branch in non_null]}, True
     if is_array(schema.get("type")) and "null" in node.types and len(node.types) > 1:
         if not node.demands.isdisjoint(("const", "$ref", "allOf", "not", "if")):
             return schema, False  # what stands beside the types may refuse null
@@ -60,18 +60,18 @@ def intersect_inherited_fields(name: str, schemas: Schemas, shared: Collection[s
     """
     for part in _list_own_parts(schemas[name]):
         for field, node in part.get_subschema_map("properties").items():
-            own = node.beside_null
-            if own.referred is None:
+            field_node = node.beside_null
+            if field_node.referred is None:
                 continue
-            theirs = [*_find_more(schemas[name], part, field, own.referred)]
-            type_ = schemas.written[own.referred.owner]
-            if own.referred.at == node.at and theirs and own.referred.owner not in shared:
-                type_["allOf"] = [*theirs, *type_.get("allOf", ())]
+            demands = [*_find_more(schemas[name], part, field, field_node.referred)]
+            type_ = schemas.written[field_node.referred.owner]
+            if field_node.referred.at == node.at and demands and field_node.referred.owner not in shared:
+                type_["allOf"] = [*demands, *type_.get("allOf", ())]
                 schemas.forget()
-                yield own.referred.owner
-            elif theirs and all(map(_is_record, (own, *map(schemas.make_node, theirs)))):
-                joint_type = join(name, field, {"allOf": [own.schema, *theirs]}, node.at)
-                part.says["properties"][field] = _with_type(node, own, joint_type)
+                yield field_node.referred.owner
+            elif demands and all(map(_is_record, (field_node, *map(schemas.make_node, demands)))):
+                joint_type = join(name, field, {"allOf": [field_node.schema, *demands]}, node.at)
+                part.says["properties"][field] = _with_type(node, field_node, joint_type)
                 schemas.forget()
 
 
@@ -85,18 +85,18 @@ def _list_own_parts(node: Node) -> Iterator[Node]:
 def _find_more(definition: Node, part: Node, field: str, type_: Node) -> Iterator[Schema]:
     """Yield what other parts of a definition demand of a field beyond the definition that is its type; the nearest first."""
     lineage = set(type_.lineage)
-    for other in definition.all_parts:
-        if other.keys == part.keys and other.owner == part.owner:
+    for candidate in definition.all_parts:
+        if candidate.keys == part.keys and candidate.owner == part.owner:
             continue
-        own = other.get_subschema_map("properties").get(field)
-        own = None if own is None or not is_object(own.schema) else own.beside_null
-        if own is None or own.reference in lineage:
+        field_node = candidate.get_subschema_map("properties").get(field)
+        field_node = None if field_node is None or not is_object(field_node.schema) else field_node.beside_null
+        if field_node is None or field_node.reference in lineage:
             continue
-        if own.referred is not None and type_.owner in own.referred.lineage:
+        if field_node.referred is not None and type_.owner in field_node.referred.lineage:
             continue  # it says more than this one
-        demands = copy_json(select_assertions(own.says))
-        if demands and not _are_types_of(own, type_):
-            lineage |= own.referred.lineage if own.referred is not None else set()
+        demands = copy_json(select_assertions(field_node.says))
+        if demands and not _are_types_of(field_node, type_):
+            lineage |= field_node.referred.lineage if field_node.referred is not None else set()
             yield demands
 
 

@@ -157,19 +157,19 @@ class Bundler:
         if isinstance(chosen_name, str):
             names = preferred = [chosen_name]
         for name in names:
-            other = self.names.setdefault(class_name(name), name)
-            if other not in self.definitions:
+            holder = self.names.setdefault(class_name(name), name)
+            if holder not in self.definitions:
                 self.definitions[name] = schema
                 self.origins[name] = at
                 self.places.named_at[at] = name
                 self.demands[name] = body
                 self.below.setdefault(owner, []).append(name)
                 return name, True
-            if is_equal(self.demands.get(other), body):
-                self.shared_types.add(other)
-                return other, False
-        other = self.names[class_name(preferred[0])]
-        self.faults.append(NAME_COLLISION(at=at, name=preferred[0], other=self.origins[other]))
+            if is_equal(self.demands.get(holder), body):
+                self.shared_types.add(holder)
+                return holder, False
+        holder = self.names[class_name(preferred[0])]
+        self.faults.append(NAME_COLLISION(at=at, name=preferred[0], other=self.origins[holder]))
         return preferred[0], True
 
     def _join_types(self, owner: str, field_name: str, schema: Schema, at: str) -> Schema:
@@ -206,14 +206,16 @@ class Bundler:
         """The tagged union at a place: its branches combined with the sibling keywords, null aside. The result is cached by place."""
         if node.union is not None and node.at not in self.unions:
             keyword, branches = node.union
-            own = [index for index, branch in enumerate(branches) if is_object(branch.schema) and not branch.is_null]
+            indices = [
+                index for index, branch in enumerate(branches) if is_object(branch.schema) and not branch.is_null
+            ]
             beside = node.without(keyword).shape
-            shapes = [ObjectShape() for _ in own]
-            for shape, index in zip(shapes, own, strict=True):
+            shapes = [ObjectShape() for _ in indices]
+            for shape, index in zip(shapes, indices, strict=True):
                 shape.add(beside)
                 shape.add(branches[index].shape)
             tagged = recognise(shapes)
-            self.unions[node.at] = None if tagged is None else tagged.select(own)
+            self.unions[node.at] = None if tagged is None else tagged.select(indices)
         return None if node.union is None else self.unions[node.at]
 
     def _find_words(self, node: Node, keyword: str, tagged: Tagged | None = None) -> list[str]:
@@ -230,12 +232,12 @@ class Bundler:
         names_by_field: dict[str, list[str]] = {}
         types: Schema = {}
         for name in sorted(properties):
-            own, spelled = f"{base}{class_name(name)}", f"{base}{class_name(spell_out(name))}"
-            types[name] = self._name_inner_schemas(owner, (own, f"{apart}{own}", spelled), properties[name])
+            full_name, spelled = f"{base}{class_name(name)}", f"{base}{class_name(spell_out(name))}"
+            types[name] = self._name_inner_schemas(owner, (full_name, f"{apart}{full_name}", spelled), properties[name])
             names_by_field[name] = self.below.pop(owner, [])
         if properties:
             schema["properties"] = {name: types[name] for name in properties}
-        if children := [*children, *(each for name in properties for each in names_by_field[name])]:
+        if children := [*children, *(child for name in properties for child in names_by_field[name])]:
             self.below[owner] = children
 
     def _name_parts(self, owner: str, base: str, node: Node, schema: Schema, apart: str = "") -> None:
@@ -248,11 +250,11 @@ class Bundler:
         if entries := node.get_subschemas("prefixItems"):
             words = (*ORDINALS, *(f"Item{index + 1}" for index in range(len(ORDINALS), len(entries))))
             schema["prefixItems"] = [name_part(word, entry) for word, entry in zip(words, entries, strict=False)]
-        rest, patterns = node.says.get("additionalProperties", True), node.get_subschema_map("patternProperties")
-        if patterns and rest not in (True, {}):  # else any value may stand there
+        additional, patterns = node.says.get("additionalProperties", True), node.get_subschema_map("patternProperties")
+        if patterns and additional not in (True, {}):  # else any value may stand there
             schema["patternProperties"] = dict(node.says["patternProperties"])
             for pattern in sorted(patterns):
-                is_alone = len(patterns) == 1 and not is_object(rest)
+                is_alone = len(patterns) == 1 and not is_object(additional)
                 word = "" if is_alone or not re.search("[A-Za-z0-9]", pattern) else class_name(pattern)
                 schema["patternProperties"][pattern] = name_part(f"{word}Value", patterns[pattern])
 
@@ -261,9 +263,9 @@ class Bundler:
         if not is_object(node.schema) or node.reference is not None:
             return node.schema
         payload = self.payloads.get(node.at, ())
-        rest, nullable = (node.says, False) if payload else without_null(node)
-        if rest is not None and (payload or needs_name(node if rest is node.says else node.make(rest))):
-            body = {key: value for key, value in rest.items() if not _is_of_field(key)}
+        non_null, nullable = (node.says, False) if payload else without_null(node)
+        if non_null is not None and (payload or needs_name(node if non_null is node.says else node.make(non_null))):
+            body = {key: value for key, value in non_null.items() if not _is_of_field(key)}
             name, is_new = self._add(owner, payload or candidates, body, node.at)
             if is_new:
                 self.definitions[name] = self._name_inline(name, class_name(name), self.nodes.make_node(body, node.at))
@@ -286,8 +288,8 @@ class Bundler:
         """Make every branch of the object union `name` a self-contained definition."""
         set_place(self.origins[name])
         self.distributed.add(name)
-        own = self.nodes[name]
-        node = self.nodes.make_node(self._expand(own.says), own.at)
+        definition = self.nodes[name]
+        node = self.nodes.make_node(self._expand(definition.says), definition.at)
         if node.union is None or "unevaluatedProperties" in node.says:
             return
         keyword, branches = node.union
@@ -296,12 +298,12 @@ class Bundler:
             base = {}
         if base and self._narrows(base, branches):
             return
-        if own.kinds != OBJECTS or not all(
+        if definition.kinds != OBJECTS or not all(
             is_object(b.schema) and b.shape.is_object and is_mergeable(base, b.schema) for b in branches
         ):
-            if keyword in own.says:  # else the union stands in a part, which keeps it as it is
-                shapes = self._name_shapes(own, keyword, is_of_objects=node.shape.is_object)
-                self.definitions[name] = {**own.says, keyword: shapes}
+            if keyword in definition.says:  # else the union stands in a part, which keeps it as it is
+                shapes = self._name_shapes(definition, keyword, is_of_objects=node.shape.is_object)
+                self.definitions[name] = {**definition.says, keyword: shapes}
             return
         root = self.roots.get(name, name)
         if root != name:
@@ -312,8 +314,8 @@ class Bundler:
             merge(base, branch.schema, self.sources) if base or branch.kinds != OBJECTS else branch.schema
             for branch in branches
         ]
-        if node.says[keyword] is not own.says.get(keyword):  # they stand in a part
-            self.unions.pop(own.at, None)
+        if node.says[keyword] is not definition.says.get(keyword):  # they stand in a part
+            self.unions.pop(definition.at, None)
         tagged = self._recognise(node)
         words = make_branch_words(branches, tagged)
         after = {key: value for key, value in node.says.items() if key not in base or key == "type"}
@@ -391,14 +393,14 @@ class Bundler:
             return None
         if "x-name" in branch.says or self.places.name(at, candidates[0]) is not None:
             return None
-        rest = {key: value for key, value in subtract_body(whole, body).items() if key not in ("not", "title")}
-        schema = merge_body(self.definitions[body], rest, self.sources)
+        demands = {key: value for key, value in subtract_body(whole, body).items() if key not in ("not", "title")}
+        schema = merge_body(self.definitions[body], demands, self.sources)
         if schema is None or not self.nodes[body].shape.is_object:
             return None
-        own = subtract_body(branch.says, body).get("properties", {})
-        for name in rest.get("properties", {}):
+        branch_properties = subtract_body(branch.says, body).get("properties", {})
+        for name in demands.get("properties", {}):
             if name not in self.definitions[body].get("properties", {}):
-                place = at if name in own else self.origins[union]
+                place = at if name in branch_properties else self.origins[union]
                 step = f"properties/{escape(name)}"
                 self.field_places[f"{self.origins[body]}/{step}"] = f"{place}/{step}"
         self.definitions[body] = schema
@@ -493,14 +495,16 @@ def _find_frames(definitions: Mapping[str, Schema]) -> frozenset[str]:
     framing_names = {
         name for name, schema in definitions.items() if schema.get("x-docs-ignore") and "x-method" not in schema
     }
-    others = [name for name in definitions if name not in framing_names] if framing_names else []
-    referred = find_reachable(others, lambda name: framing_names.intersection(list_references(definitions[name])))
+    content_names = [name for name in definitions if name not in framing_names] if framing_names else []
+    referred = find_reachable(
+        content_names, lambda name: framing_names.intersection(list_references(definitions[name]))
+    )
     return frozenset(framing_names - referred.keys())
 
 
 def _holds_union(node: Node) -> bool:
     """Whether a schema or one of its parts is a union of objects."""
-    return any(part.branches and all(one.shape.is_object for one in part.branches) for part in node.all_parts)
+    return any(part.branches and all(branch.shape.is_object for branch in part.branches) for part in node.all_parts)
 
 
 def _without_branch_names(schema: Schema) -> Schema:

@@ -32,8 +32,8 @@ def make_receiver_definitions(
     receiving: dict[str, Schema] = {}
     for name in (name for name in definitions if name in exact.leading):
         is_apart = unions.get(name) is not None or name in tolerated
-        one = schemas.make_node(exact.restore_exact(definitions[name], is_apart=is_apart))
-        receiving[name] = _with_own_tags(one, unions.get(name), exact.leading)
+        node = schemas.make_node(exact.restore_exact(definitions[name], is_apart=is_apart))
+        receiving[name] = _with_own_tags(node, unions.get(name), exact.leading)
         if name in tolerated:
             receiving[name] = _open_union(schemas.make_node(receiving[name]), unions.get(name), names.get(name))
     for name, fallback in names.items():
@@ -43,10 +43,10 @@ def make_receiver_definitions(
         elif tagged is not None:
             branches = schemas[name].branches
             place = tagged.fallback if tagged.fallback is not None else tagged.default
-            other = {"allOf": [branches[place].schema]} if place is not None else {}
+            base = {"allOf": [branches[place].schema]} if place is not None else {}
             fields = {**_collect_leniency(branches), tagged.tag: {"type": "string"}}
-            receiving[fallback] = {**other, "type": "object", "properties": fields, "required": [tagged.tag]}
-    changed_definitions = {name: one for name, one in receiving.items() if one != definitions.get(name)}
+            receiving[fallback] = {**base, "type": "object", "properties": fields, "required": [tagged.tag]}
+    changed_definitions = {name: schema for name, schema in receiving.items() if schema != definitions.get(name)}
     return {**changed_definitions, **exact.definitions}
 
 
@@ -60,7 +60,7 @@ class _Exact:
     def __init__(self, definitions: Mapping[str, Schema], opened: Collection[str]) -> None:
         self.definitions: Final[dict[str, Schema]] = {}
         self.leading: Final = find_sources(
-            opened, {name: list_references(one) for name, one in definitions.items()}
+            opened, {name: list_references(schema) for name, schema in definitions.items()}
         ).keys()
         """The definitions that lead to what is opened."""
         self._published: Final = definitions
@@ -85,7 +85,8 @@ class _Exact:
                 parts.append({"if": {"anyOf": exact["oneOf"], "not": exact}, "then": received})
             return {**whole, "allOf": [*whole.get("allOf", ()), *parts]}
         result = map_subschemas(
-            schema, lambda keys, one: self.restore_exact(one, is_inside=is_inside or keys[0] in ("not", "if"))
+            schema,
+            lambda keys, subschema: self.restore_exact(subschema, is_inside=is_inside or keys[0] in ("not", "if")),
         )
         name = read_reference(schema["$ref"]) if is_inside and isinstance(schema.get("$ref"), str) else ""
         if name in self.leading:
@@ -99,15 +100,15 @@ class _Exact:
 
 def _open_union(union: Node, tagged: Tagged | None, fallback: str | None) -> Schema:
     """A union or an enumeration with an additional branch for unknown values."""
-    rest = {key: value for key, value in union.says.items() if key not in ("anyOf", "oneOf", "enum")}
+    keywords = {key: value for key, value in union.says.items() if key not in ("anyOf", "oneOf", "enum")}
     branches = [branch.schema for branch in union.branches] or [{"enum": union.says["enum"]}]
     if tagged is None:
         values = [value for branch in branches for value in list_constants(branch) or ()]
-        return {**rest, "anyOf": [*branches, {"type": "string" if isinstance(values[0], str) else "integer"}]}
+        return {**keywords, "anyOf": [*branches, {"type": "string" if isinstance(values[0], str) else "integer"}]}
     if tagged.fallback is not None:
-        return {**rest, "anyOf": branches}
-    other = {"$ref": write_reference(fallback)} if fallback else _make_fallback(tagged, union.branches)
-    return {**rest, "anyOf": [*branches, other]}
+        return {**keywords, "anyOf": branches}
+    fallback_branch = {"$ref": write_reference(fallback)} if fallback else _make_fallback(tagged, union.branches)
+    return {**keywords, "anyOf": [*branches, fallback_branch]}
 
 
 def _collect_leniency(branches: list[Node]) -> dict[str, Schema]:
@@ -151,8 +152,8 @@ def find_common_fields(branches: list[Node], tag: str) -> tuple[dict[str, Node],
 
 def _make_fallback(tagged: Tagged, branches: list[Node]) -> Schema:
     common, required = find_common_fields([branches[index] for index in tagged.own_branches], tagged.tag)
-    own = find_own_tag(tagged, branches[tagged.default]) if tagged.default is not None else None
-    tags = [*(tag for _, tag in tagged.variants), *([own] if own is not None else [])]
+    default_tag = find_own_tag(tagged, branches[tagged.default]) if tagged.default is not None else None
+    tags = [*(tag for _, tag in tagged.variants), *([default_tag] if default_tag is not None else [])]
     return {
         "type": "object",
         "properties": {tagged.tag: {"type": "string"}, **{name: field.schema for name, field in common.items()}},

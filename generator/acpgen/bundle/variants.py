@@ -34,7 +34,7 @@ def find_variant_bodies(
 
     `framing` definitions own nothing; those in `alone` have no owner.
     """
-    edges = {name: [*list_references(one)] for name, one in schemas.written.items()}
+    edges = {name: [*list_references(schema)] for name, schema in schemas.written.items()}
     of_root = [*list_references(root)]
     count = Counter(name for names in (of_root, *edges.values()) for name in names)
     has_owner = {*edges} - _find_entries(edges, of_root) - {*alone}
@@ -45,44 +45,44 @@ def find_variant_bodies(
             if len(bodies) == 1 and bodies[0] != union and count[bodies[0]] == 1 and bodies[0] in has_owner:
                 branches[bodies[0]] = (union, index)
     above = {
-        name: find_reachable([name], lambda one: [branches[one][0]] if one in branches else []) for name in branches
+        name: find_reachable([name], lambda body: [branches[body][0]] if body in branches else []) for name in branches
     }
-    depths = {name: len(each) - 1 for name, each in above.items() if any(one not in branches for one in each)}
+    depths = {name: len(owners) - 1 for name, owners in above.items() if any(owner not in branches for owner in owners)}
     return {branches[name]: name for name in depths}, depths
 
 
 def _find_entries(edges: Mapping[str, Collection[str]], of_root: Collection[str]) -> frozenset[str]:
     """The definitions to which nothing leads but what they lead to themselves: a message may be each of them, without a tag."""
     components = {name: number for number, names in enumerate(find_cycles(edges)) for name in names}
-    entered = {components[other] for name in edges for other in edges[name] if components[other] != components[name]}
+    entered = {components[target] for name in edges for target in edges[name] if components[target] != components[name]}
     entered.update(components[name] for name in of_root)
     return frozenset(name for name in edges if components[name] not in entered)
 
 
 def subtract_body(whole: Schema, body: str) -> Schema:
     """What a branch demands in addition to its body."""
-    rest = {key: value for key, value in whole.items() if key not in ("$ref", "allOf")}
+    demands = {key: value for key, value in whole.items() if key not in ("$ref", "allOf")}
     if "$ref" in whole and find_lone_reference({"$ref": whole["$ref"]}) != body:
-        rest["$ref"] = whole["$ref"]
+        demands["$ref"] = whole["$ref"]
     parts = [part for part in whole.get("allOf", ()) if find_lone_reference(part) != body]
-    return {**rest, "allOf": parts} if parts else rest
+    return {**demands, "allOf": parts} if parts else demands
 
 
-def merge_body(body: Schema, rest: Schema, definitions: Mapping[str, Schema]) -> Schema | None:
+def merge_body(body: Schema, demands: Schema, definitions: Mapping[str, Schema]) -> Schema | None:
     """The body merged with what its variant demands in addition; `None` if one schema cannot express both.
 
     Annotations of the body take precedence.
     """
-    if not is_mergeable(body, rest) or (find_branches(body) is not None and find_branches(rest) is not None):
+    if not is_mergeable(body, demands) or (find_branches(body) is not None and find_branches(demands) is not None):
         return None
-    combined = merge(body, rest, definitions)
+    combined = merge(body, demands, definitions)
     annotation_keywords = {
-        key: value for key, value in rest.items() if key.startswith("x-") and key != "x-name" and not asserts(key)
+        key: value for key, value in demands.items() if key.startswith("x-") and key != "x-name" and not asserts(key)
     }
     annotation_keywords |= select_annotations(body)
     if is_array(annotation_keywords.get("examples")):
         annotation_keywords["examples"] = [
-            whole for one in annotation_keywords["examples"] if (whole := _complete(one, combined)) is not None
+            whole for example in annotation_keywords["examples"] if (whole := _complete(example, combined)) is not None
         ]
     return {**annotation_keywords, **select_assertions(combined)}
 
@@ -107,16 +107,16 @@ def merge(base: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> Sc
     spend(1 + len(base.get("properties", ())) + len(branch.get("properties", ())))
     result = select_annotations(branch)
     result["type"] = "object"
-    own, common = branch.get("properties", {}), base.get("properties", {})
-    tags = {name: sub for name, sub in {**common, **own}.items() if find_constant(sub) is not None}
+    branch_fields, base_fields = branch.get("properties", {}), base.get("properties", {})
+    tags = {name: sub for name, sub in {**base_fields, **branch_fields}.items() if find_constant(sub) is not None}
     properties = {
-        name: _intersect(common[name], sub, definitions) if name in common and name in own else sub
+        name: _intersect(base_fields[name], sub, definitions) if name in base_fields and name in branch_fields else sub
         for name, sub in tags.items()
     }
-    for name, sub in {**common, **own}.items():
+    for name, sub in {**base_fields, **branch_fields}.items():
         if name not in properties:
-            both = name in common and name in own
-            properties[name] = _intersect(common[name], own[name], definitions) if both else sub
+            is_shared = name in base_fields and name in branch_fields
+            properties[name] = _intersect(base_fields[name], branch_fields[name], definitions) if is_shared else sub
     if properties:
         result["properties"] = properties
     required = dict.fromkeys([*branch.get("required", ()), *base.get("required", ())])
@@ -146,39 +146,41 @@ def merge(base: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> Sc
     return result
 
 
-def is_mergeable(one: Schema, other: Schema) -> bool:
+def is_mergeable(left: Schema, right: Schema) -> bool:
     """Whether two schemas for one object can be merged into one schema object.
 
     They cannot if keywords on undeclared fields, or keywords that depend on others, would change their meaning.
     """
-    if not _CONDITIONAL.isdisjoint(one) and not _CONDITIONAL.isdisjoint(other):
+    if not _CONDITIONAL.isdisjoint(left) and not _CONDITIONAL.isdisjoint(right):
         return False
-    if not all("object" in list_types(each) for each in (one, other) if "type" in each):
+    if not all("object" in list_types(schema) for schema in (left, right) if "type" in schema):
         return False  # one of them takes no object
     rests, patterns = (
-        _list_rests(one, other),
-        [each["patternProperties"] for each in (one, other) if "patternProperties" in each],
+        _list_rests(left, right),
+        [schema["patternProperties"] for schema in (left, right) if "patternProperties" in schema],
     )
     if rests and not (is_equal(rests[0], rests[-1]) and (not patterns or is_equal(patterns[0], patterns[-1]))):
         return False
-    return all(_leaves_alone(first, second) for first, second in ((one, other), (other, one)))
+    return all(_leaves_alone(first, second) for first, second in ((left, right), (right, left)))
 
 
 def _list_rests(*schemas: Schema) -> list[Any]:
     """The `additionalProperties` of those schemas that restrict them."""
     return [
-        each["additionalProperties"] for each in schemas if each.get("additionalProperties", True) not in (True, {})
+        schema["additionalProperties"]
+        for schema in schemas
+        if schema.get("additionalProperties", True) not in (True, {})
     ]
 
 
-def _leaves_alone(one: Schema, other: Schema) -> bool:
-    """Whether the meaning of `one` for undeclared fields stays the same if it is merged with `other`."""
-    if one.get("unevaluatedProperties", True) is not True:
-        return not any(asserts(key) and key not in ("required", "type") for key in other)
-    if one.get("additionalProperties", True) in (True, {}):
+def _leaves_alone(schema: Schema, addition: Schema) -> bool:
+    """Whether the meaning of a schema for undeclared fields stays the same if another one is merged with it."""
+    if schema.get("unevaluatedProperties", True) is not True:
+        return not any(asserts(key) and key not in ("required", "type") for key in addition)
+    if schema.get("additionalProperties", True) in (True, {}):
         return True
-    covers_names = set(other.get("properties", ())) <= set(one.get("properties", ()))
-    return covers_names and other.get("patternProperties", {}).keys() <= one.get("patternProperties", {}).keys()
+    covers_names = set(addition.get("properties", ())) <= set(schema.get("properties", ()))
+    return covers_names and addition.get("patternProperties", {}).keys() <= schema.get("patternProperties", {}).keys()
 
 
 _CONDITIONAL: Final = frozenset({"if", "then", "else"})
@@ -208,7 +210,7 @@ def _admits_all(demands: Schema, branch: Schema, definitions: Mapping[str, Schem
         return any(is_equal(find_constant(branch), value) for value in constants)
     if set(demands) != {"type"}:
         return False
-    types, own = list_type_names(demands), list_type_names(branch)
+    types, branch_types = list_type_names(demands), list_type_names(branch)
     if isinstance(find_constant(branch), str):
         return "string" in types
-    return bool(own) and set(own) <= set(types)
+    return bool(branch_types) and set(branch_types) <= set(types)

@@ -183,7 +183,7 @@ class _Build:
             if part.label in output_remarks["gaps"]:
                 definitions = output_remarks["gaps"][part.label].items()
                 gaps[part.label] = {
-                    name: {at(path): why for path, why in places.items()} for name, places in definitions
+                    name: {at(path): reason for path, reason in places.items()} for name, places in definitions
                 }
         return gaps, tuple(notes)
 
@@ -316,7 +316,7 @@ class _Build:
             return TARGETS[part.target](*meaning, self._make_settings(part, output))
         except Faults as caught:
             raise Faults(
-                each.move_to(at(each.at)) if each.kind in stopped else each for each in caught.faults
+                fault.move_to(at(fault.at)) if fault.kind in stopped else fault for fault in caught.faults
             ) from None
 
     def _make_settings(self, part: Part, output: OutputFolder) -> Settings:

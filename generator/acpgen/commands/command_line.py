@@ -46,8 +46,8 @@ class _Coercion:
         if self.kind is Path:
             if "-" in values:
                 raise typer.BadParameter("- does not stand for a standard stream here; ./- is a file of that name.")
-            values = [Path(one) if isinstance(one, str) else one for one in values]
-        if all(one is None or isinstance(one, self.kind) for one in values):
+            values = [Path(value) if isinstance(value, str) else value for value in values]
+        if all(value is None or isinstance(value, self.kind) for value in values):
             return values if is_list else values[0]
         param._runtime_param = None
         return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
@@ -65,8 +65,8 @@ def describe(function: Callable[..., None]) -> Callable[..., None]:
     """Wrap a command for Typer: add the descriptions of its docstring to its parameters, and the global parameters."""
     signature = inspect.signature(function, eval_str=True)
     sections = read_docstring(function.__doc__ or "").sections
-    arguments, own = iter(sections.get(ARGUMENTS, {}).items()), read_options(sections)
-    options = {**_SHARED_OPTIONS, **own}
+    arguments, command_options = iter(sections.get(ARGUMENTS, {}).items()), read_options(sections)
+    options = {**_SHARED_OPTIONS, **command_options}
     parameters: list[inspect.Parameter] = []
     for parameter in (*signature.parameters.values(), *_GLOBAL_PARAMETERS):
         info: Any = None
@@ -76,7 +76,9 @@ def describe(function: Callable[..., None]) -> Callable[..., None]:
             metavar, text = next(arguments)
             info = typer.Argument(metavar=metavar, help=text, show_default=False)
         parameters.append(parameter if info is None else _describe_parameter(parameter, info))
-    assert [*arguments] == [] and own.keys() <= {each.name.rstrip("_") for each in parameters}, function.__name__
+    assert [*arguments] == [] and command_options.keys() <= {parameter.name.rstrip("_") for parameter in parameters}, (
+        function.__name__
+    )
 
     @functools.wraps(function)
     def run(*, quiet: bool, color: str, **values: Any) -> None:
@@ -84,15 +86,15 @@ def describe(function: Callable[..., None]) -> Callable[..., None]:
         function(**values)
 
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
 
 
 def _describe_parameter(parameter: inspect.Parameter, info: Any) -> inspect.Parameter:
     """A parameter with its description, and with its extra settings, such as a minimum."""
     annotation = parameter.annotation
-    kind, *more = get_args(annotation) if get_origin(annotation) is Annotated else [annotation]
-    for key, value in (item for each in more for item in each.items()):
+    kind, *metadata = get_args(annotation) if get_origin(annotation) is Annotated else [annotation]
+    for key, value in (item for settings in metadata for item in settings.items()):
         setattr(info, key, value)
     return parameter.replace(annotation=Annotated[kind, info])
 

@@ -185,8 +185,8 @@ def _read_options(arguments: Sequence[str], targets: Sequence[str]) -> Mapping[s
     """The options of a target, by name."""
     if arguments and len(targets) > 1:
         raise typer.BadParameter("--option needs exactly one target: name it with --target.")
-    options: dict[str, object] = {name: value for name, _, value in (each.partition("=") for each in arguments)}
-    if len(options) < len(arguments) or not all("=" in each for each in arguments):
+    options: dict[str, object] = {name: value for name, _, value in (argument.partition("=") for argument in arguments)}
+    if len(options) < len(arguments) or not all("=" in argument for argument in arguments):
         raise typer.BadParameter("--option must be NAME=VALUE, each name once.")
     return options
 

@@ -58,22 +58,22 @@ def init(
             )
         paths[protocol] = Path(path)
     schema_paths = {protocol: protocols.locate(path) for protocol, path in paths.items()}
-    begun = scaffold.start(folder, schema_paths, config.read_references(ref or ()), methods, targets)
+    start = scaffold.start(folder, schema_paths, config.read_references(ref or ()), methods, targets)
     try:
-        with create_folder(folder, begun.files):
+        with create_folder(folder, start.files):
             run_outputs(project.plan_outputs(config.find(folder.resolve()), (), ()))
     except Faults as caught:
-        raise Faults(begun.as_given(fault, display_path(folder)) for fault in caught.faults) from None
-    if begun.levels:
+        raise Faults(start.locate_original(fault, display_path(folder)) for fault in caught.faults) from None
+    if start.levels:
         file = display_path(folder / "pyproject.toml")
-        terminal.say(f"{', '.join(begun.levels)}: the schema breaks these lint rules. They are warnings in {file}.")
-    if "example-refused" in begun.levels:
+        terminal.say(f"{', '.join(start.levels)}: the schema breaks these lint rules. They are warnings in {file}.")
+    if "example-refused" in start.levels:
         terminal.say("The docs leave out the examples that the schema refuses. Their first page lists them.")
     top = scaffold.find_repository(folder)
     if top is not None:
-        here, above = (display_path(each) or each.resolve().name for each in (folder, top))
+        name, top_name = (display_path(directory) or directory.resolve().name for directory in (folder, top))
         terminal.say(
-            f"{here} lies within the git repository {above}, which runs neither its workflow nor its hooks. Move .github/workflows and "
-            f".pre-commit-config.yaml to {above}, let their commands run in {here}, and begin the paths in 'files:' with that folder."
+            f"{name} lies within the git repository {top_name}, which runs neither its workflow nor its hooks. Move .github/workflows and "
+            f".pre-commit-config.yaml to {top_name}, let their commands run in {name}, and begin the paths in 'files:' with that folder."
         )
     terminal.say(f"Read {display_path(folder / 'README.md')} for the next steps.")

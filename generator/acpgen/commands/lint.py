@@ -36,15 +36,15 @@ def lint(
     from acpgen.lint import Finding, lint_paths, require_rules
     from acpgen.lint.lint_report import make_report
 
-    paths = [protocols.locate(each) for each in path or ()] or [config.find(find_current_folder()).schema_folder]
-    destinations = report_destinations(output, format_, [*paths, *(file for each in paths for file in each.rglob("*"))])
-    projects = {each: project_around for each in paths if (project_around := config.find_config(each)) is not None}
+    paths = [protocols.locate(name) for name in path or ()] or [config.find(find_current_folder()).schema_folder]
+    destinations = report_destinations(output, format_, [*paths, *(file for root in paths for file in root.rglob("*"))])
+    projects = {root: project_around for root in paths if (project_around := config.find_config(root)) is not None}
     folders = {project_around.schema_folder for project_around in projects.values()}
     for project_around in projects.values():
         require_rules(project_around.lint, display_path(project_around.file))
     levels: dict[Finding, config.Level] = {}
-    for each in paths:
-        project = projects.get(each)
-        for finding in lint_paths([each], folders, config.read_references(ref or (), Path(os.path.realpath(each)))):
+    for root in paths:
+        project = projects.get(root)
+        for finding in lint_paths([root], folders, config.read_references(ref or (), Path(os.path.realpath(root)))):
             levels[finding] = "error" if project is None else project.lint.get(finding.rule, "error")
     finish(make_report(levels, ", ".join(map(display_path, paths))), destinations)

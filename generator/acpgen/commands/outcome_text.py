@@ -65,9 +65,9 @@ def show_difference(outcome: Outcome) -> None:
     lines = outcome.list_difference()
     for line in islice(lines, LONGEST_DIFFERENCE):
         terminal.put(terminal.style_diff_line(make_printable(line)))
-    rest = sum(1 for _ in lines)
-    if rest:
-        terminal.say(f"{rest} more lines of difference are not shown.")
+    count = sum(1 for _ in lines)
+    if count:
+        terminal.say(f"{count} more lines of difference are not shown.")
     for change in outcome.changes:
         if not change.is_none:
             counts = _describe_counts(change)
@@ -91,7 +91,7 @@ def _describe_counts(change: Change) -> str:
         (len(change.removed), "to remove"),
         (len(change.strays), "not written by acpgen"),
     )
-    return ", ".join(f"{count_noun(count, 'file')} {what}" for count, what in parts if count)
+    return ", ".join(f"{count_noun(count, 'file')} {label}" for count, label in parts if count)
 
 
 def _write_folder(folder: Path) -> str:

@@ -37,8 +37,8 @@ def report_destinations(
     from acpgen.diagnostics.outputs import parse_destinations, require_apart
 
     destinations = parse_destinations(output or (), output_format)
-    require_places(each.file for each in destinations)
-    require_apart((each.file for each in destinations), read)
+    require_places(destination.file for destination in destinations)
+    require_apart((destination.file for destination in destinations), read)
     return destinations
 
 

@@ -60,16 +60,16 @@ class _Version:
 class Start:
     """The files of a new project by path, and the lint rules that its schema breaks, which become warnings there.
 
-    `given` maps the path of each copied schema file to the user's name of its original.
+    `originals` maps the path of each copied schema file to the user's name of its original.
     """
 
     files: Mapping[str, bytes]
     levels: tuple[str, ...]
-    given: Mapping[str, str]
+    originals: Mapping[str, str]
 
-    def as_given(self, fault: Fault, folder: str) -> Fault:
+    def locate_original(self, fault: Fault, folder: str) -> Fault:
         """A fault of the project, located in the original file instead of its copy, because the copy is removed."""
-        for path, original in self.given.items():
+        for path, original in self.originals.items():
             copy = f"{folder}/{path}" if folder else path
             if fault.at == copy or fault.at.startswith((f"{copy}:", f"{copy}#")):
                 return fault.move_to(original + fault.at.removeprefix(copy))
@@ -119,9 +119,9 @@ def start(
     files |= {path: content for copies in (*beside.values(), profiles) for path, content in copies.items()}
     originals: dict[str, str] = {}
     for version in versions:
-        own = (*version.source.files, *version.source.discovered_files)
-        files |= {f"schema/{version.name}/{path}": content for path, content in own}
-        originals |= {f"schema/{version.name}/{path}": version.source.locate(path) for path, _ in own}
+        contents = (*version.source.files, *version.source.discovered_files)
+        files |= {f"schema/{version.name}/{path}": content for path, content in contents}
+        originals |= {f"schema/{version.name}/{path}": version.source.locate(path) for path, _ in contents}
     return Start(files, tuple(sorted(levels)), originals)
 
 
@@ -175,9 +175,9 @@ def _name_versions(sources: Sequence[Source], project: str) -> list[_Version]:
 
 def _name_package(protocol: str) -> str:
     """The Python package of a protocol: `acme.v1` for `acme/v1`, and for `acme`."""
-    first, *rest = map(_make_identifier, protocol.split("/"))
+    first, *parts = map(_make_identifier, protocol.split("/"))
     top = f"{first}_protocol" if describe_conflict(first) else first
-    return ".".join((top, *(f"{part}_" if part == "runtime" else part for part in rest or ["v1"])))
+    return ".".join((top, *(f"{part}_" if part == "runtime" else part for part in parts or ["v1"])))
 
 
 def _make_identifier(text: str) -> str:
@@ -191,9 +191,9 @@ def _make_identifier(text: str) -> str:
 def _require_packages_apart(versions: Sequence[_Version]) -> None:
     owners: dict[str, str] = {}
     for version in versions:
-        other = owners.setdefault(version.package, version.name)
-        if other != version.name:
-            expected = f"unlike {other}: both would be the package {version.package}"
+        owner = owners.setdefault(version.package, version.name)
+        if owner != version.name:
+            expected = f"unlike {owner}: both would be the package {version.package}"
             raise Faults(
                 [BAD_SETTING(at="init", key=f"the protocol {version.name}", expected=expected, hint="Correct it.")]
             )

@@ -24,9 +24,9 @@ def complete_with(names: Callable[[str], list[str]]) -> Extra:
     return {"autocompletion": names}
 
 
-def at_least(least: float) -> Extra:
+def at_least(minimum: float) -> Extra:
     """The setting for the minimum of a number."""
-    return {"min": least}
+    return {"min": minimum}
 
 
 def restrict_to(kind: str, *values: str) -> Extra:

@@ -50,13 +50,15 @@ def show_summary(summary: Summary, others: int) -> None:
         rules = [(str(rule), (broken.times, broken.recordings)) for rule, broken in sort_by_count(summary)]
         _show_counts("rule", ("times", "recordings"), rules)
     agents = [(name or "(not named)", share) for name, share in sort_by_wrong(summary)[:MOST_ROWS]]
-    rest = sum((share for _, share in sort_by_wrong(summary)[MOST_ROWS:]), summary.other_agents)
-    agents += [("(others)", rest)] * bool(rest.recordings)
+    remainder = sum((share for _, share in sort_by_wrong(summary)[MOST_ROWS:]), summary.other_agents)
+    agents += [("(others)", remainder)] * bool(remainder.recordings)
     rows = [(name, (share.recordings, share.with_wrong, share.wrong)) for name, share in agents]
     _show_counts("agent", ("recordings", "with wrong", "wrong lines"), rows)
     if summary.worst:
         _show_counts(
-            "recording", ("wrong lines",), [(one.recording, (one.wrong,)) for one in summary.worst[:MOST_ROWS]]
+            "recording",
+            ("wrong lines",),
+            [(recording.recording, (recording.wrong,)) for recording in summary.worst[:MOST_ROWS]],
         )
     lines = f"{count_noun(summary.right, 'line')} right, {summary.wrong} wrong, {summary.not_judged} not judged"
     terminal.say(f"{count_noun(summary.recordings, 'recording')}, {summary.bytes} bytes: {lines}.")
@@ -66,7 +68,7 @@ def show_summary(summary: Summary, others: int) -> None:
         "not wholly judged": summary.not_wholly_judged,
         "not read to the end": summary.failed,
     }
-    terminal.say(f"Recordings: {', '.join(f'{count} {what}' for what, count in parts.items() if count)}.")
+    terminal.say(f"Recordings: {', '.join(f'{count} {label}' for label, count in parts.items() if count)}.")
     if others:
         terminal.say(f"{count_noun(others, 'file')} ignored: the name is not that of a recording.")
 

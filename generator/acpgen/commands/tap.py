@@ -79,7 +79,7 @@ def tap(
         raise typer.BadParameter("--redact, --redact-pattern and --max-size need --record FILE")
     if max_size is None and max_files is not None:
         raise typer.BadParameter("--max-files needs --max-size BYTES: without it, a recording is one file")
-    most = _parse_size(max_size) if max_size is not None else None
+    size_limit = _parse_size(max_size) if max_size is not None else None
     _require_expressions(redact_pattern or ())
     code = 2
     with contextlib.ExitStack() as stack:
@@ -88,7 +88,7 @@ def tap(
             # A wrong name is reported before the agent starts; the validators are made while it runs.
             validators.find(name, references)
         out = stack.enter_context(recording.create_recording(report)) if report is not None else None
-        tape = stack.enter_context(Tape(record, most, max_files or MOST_FILES)) if record is not None else None
+        tape = stack.enter_context(Tape(record, size_limit, max_files or MOST_FILES)) if record is not None else None
 
         def say(sentence: str) -> None:
             with contextlib.suppress(OSError):  # nobody listens, and the conversation goes on

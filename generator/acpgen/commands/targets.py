@@ -45,9 +45,9 @@ def targets(name: Annotated[str | None, TARGET] = None, *, ir_schema: bool = Fal
     require_targets([] if name is None else [name], TARGETS, at="NAME")
     lines: list[str] = []
     is_usable = True
-    for each in TARGETS if name is None else [name]:
+    for target_name in TARGETS if name is None else [name]:
         try:
-            lines += _describe_target(each, TARGETS[each])
+            lines += _describe_target(target_name, TARGETS[target_name])
         except Faults as caught:
             terminal.show_faults(caught)
             is_usable = False

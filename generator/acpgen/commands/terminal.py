@@ -212,11 +212,11 @@ def show_table(heading: str, columns: Sequence[str], rows: Iterable[tuple[str, S
         return
     printable_rows = [(make_printable(name), cells) for name, cells in rows]
     widths = [max(map(len, column)) for column in zip(columns, *(cells for _, cells in printable_rows), strict=True)]
-    rest = min(get_terminal_size().columns, WIDEST) - sum(2 + width for width in widths)
-    width = max(len(heading), min(rest, max((len(name) for name, _ in printable_rows), default=0)))
+    room = min(get_terminal_size().columns, WIDEST) - sum(2 + width for width in widths)
+    width = max(len(heading), min(room, max((len(name) for name, _ in printable_rows), default=0)))
 
     def write_row(name: str, cells: Sequence[str]) -> str:
-        figures = (cell.rjust(each) for cell, each in zip(cells, widths, strict=True))
+        figures = (cell.rjust(column_width) for cell, column_width in zip(cells, widths, strict=True))
         return "  ".join((name.ljust(width), *figures)).rstrip()
 
     first = write_row(heading, columns)

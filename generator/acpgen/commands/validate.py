@@ -80,9 +80,16 @@ def validate(
         raise typer.BadParameter("- is standard input, and cannot be combined with files.")
     destinations = report_destinations(output, format_, [*names, resume])
     lines_as = next(
-        (each.format for each in destinations if each.file is None and each.format in ("text", "json")), None
+        (
+            destination.format
+            for destination in destinations
+            if destination.file is None and destination.format in ("text", "json")
+        ),
+        None,
     )
-    reports = [each for each in destinations if each.file is not None or each.format != lines_as]
+    reports = [
+        destination for destination in destinations if destination.file is not None or destination.format != lines_as
+    ]
     diagnostics = MessageDiagnostics(allowed=allow_unjudged)
     standard = recordings.Standard(tuple(protocol or ()), session, sender, methods, tuple(ref or ()))
     if len(names) > 1 or jobs is not None or resume is not None or not stores.is_one(names[0]):
@@ -145,8 +152,8 @@ def _validate_many(
             terminal.put(terminal.wrap(text, sys.stdout) if lines_as == "text" else text)
 
     listing = stores.find(names)
-    read = [file.name for each in listing.recordings for file in each.files]
-    require_apart((each.file for each in reports), read)
+    read = [file.name for recording in listing.recordings for file in recording.files]
+    require_apart((destination.file for destination in reports), read)
     with terminal.show_progress() as progress:
         summary = summary_report.run(
             listing.recordings, standard, jobs or worker_pool.count_processors(), resume, tell, progress

@@ -217,12 +217,12 @@ def read_references(pairs: Iterable[str], start: Path | None = None) -> Referenc
         files.update({} if start is None else find(start).reference_files)
     except Faults as caught:
         faults.extend(fault for fault in caught.faults if fault.kind != NO_CONFIGURATION)
-    for each in pairs:
-        url, equals, file = each.rpartition("=")
+    for pair in pairs:
+        url, equals, file = pair.rpartition("=")
         if not (equals and file and _ADDRESS.fullmatch(url)):
             expected = "an address as references have it, and the file that it means, written URL=FILE"
             hint = "Write it as in --ref https://example.com/common.json=common.json."
-            faults.append(BAD_SETTING(at="--ref", key=show(each), expected=expected, hint=hint))
+            faults.append(BAD_SETTING(at="--ref", key=show(pair), expected=expected, hint=hint))
         files[url] = file
     if faults:
         raise Faults(faults)
@@ -249,7 +249,7 @@ def read_names(path: Path) -> Mapping[str, str]:
     return dict(names)
 
 
-def find_profile(named: str, root: Path | None = None, at: str = "--methods") -> Profile:
+def find_profile(name: str, root: Path | None = None, at: str = "--methods") -> Profile:
     """Find a method profile: a built-in one, or a file, which is TOML if its name ends in `.toml`, else JSON.
 
     A relative path is resolved against `root`, else against the current folder. Raises `Faults`.
@@ -257,12 +257,12 @@ def find_profile(named: str, root: Path | None = None, at: str = "--methods") ->
     from acpgen.methods.profile import list_names as profile_names
     from acpgen.methods.profile import read_built_in, read_profile
 
-    path = Path(named) if root is None else root / named
-    if named in profile_names():
-        return read_built_in(named)
+    path = Path(name) if root is None else root / name
+    if name in profile_names():
+        return read_built_in(name)
     if not path.exists():
-        hint = suggest_name(named, profile_names())
-        raise Faults([UNKNOWN_NAME(at=at, kind="profile or file", name=named, hint=hint)])
+        hint = suggest_name(name, profile_names())
+        raise Faults([UNKNOWN_NAME(at=at, kind="profile or file", name=name, hint=hint)])
     return read_profile(_read_value(path), display_path(path), path.stem)
 
 
@@ -349,9 +349,9 @@ def _find_contradictions(config: Config, at: str) -> Iterator[Fault]:
     folders = [PurePosixPath(folder) for folder in (config.schema, *config.outputs)]
     for index, folder in enumerate(config.outputs, 1):
         if any(
-            one.is_relative_to(other)
+            path.is_relative_to(ancestor)
             for before in folders[:index]
-            for one, other in permutations((before, folders[index]))
+            for path, ancestor in permutations((before, folders[index]))
         ):
             yield report_wrong("apart from the schema and every other output", "outputs", folder)
     pages: list[str] = []

@@ -251,7 +251,7 @@ def _read_releases(protocol: str, contents: Mapping[str, bytes], at: str) -> Rel
     if faults:
         raise Faults(sorted(faults, key=str))
     beside = None if verdicts is None else (f"{at}/{VERDICTS}", verdicts)
-    about = {each.name: getattr(entry, each.name) for each in fields(entry)}
+    about = {field.name: getattr(entry, field.name) for field in fields(entry)}
     return Releases(**about, releases=tuple(releases), verdicts=beside)
 
 

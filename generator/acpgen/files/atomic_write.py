@@ -34,7 +34,7 @@ def replace_files(contents: Mapping[Path, bytes | None]) -> None:
     at = Path()
 
     def put_back() -> None:
-        unrestored_paths.extend(each for each in reversed(aside) if not _is_put_back(each))
+        unrestored_paths.extend(path for path in reversed(aside) if not _is_put_back(path))
         _discard(contents, "new")
         for folder in reversed(folders):
             with contextlib.suppress(OSError):
@@ -44,7 +44,7 @@ def replace_files(contents: Mapping[Path, bytes | None]) -> None:
         with contextlib.ExitStack() as undo:
             undo.callback(put_back)
             for at in dict.fromkeys(path.parent for path, content in contents.items() if content is not None):
-                folders += [each for each in (*reversed(at.parents), at) if not each.exists()]
+                folders += [path for path in (*reversed(at.parents), at) if not path.exists()]
                 at.mkdir(parents=True, exist_ok=True)
             with ThreadPoolExecutor(max_workers=8) as pool:  # which takes a tenth of the time of one after the other
                 staged = {
@@ -64,12 +64,12 @@ def replace_files(contents: Mapping[Path, bytes | None]) -> None:
                     at.unlink(missing_ok=True)
             undo.pop_all()
     except OSError as error:
-        backups = ", ".join(show(display_path(_name_beside(each, "old"))) for each in unrestored_paths)
+        backups = ", ".join(show(display_path(_name_beside(path, "old"))) for path in unrestored_paths)
         fault = NOT_RESTORED(display_path(at), reason=str(error.strerror), left=backups) if backups else None
         raise Faults([fault or UNWRITABLE(display_path(at), reason=str(error.strerror))]) from None
     finally:
         _discard(contents, "new")
-        _discard((each for each in contents if each not in unrestored_paths), "old")
+        _discard((path for path in contents if path not in unrestored_paths), "old")
 
 
 def remove_leftovers(folders: Iterable[Path]) -> None:
@@ -162,7 +162,7 @@ def find_hindrance(path: Path) -> str | None:
     """The reason why no file can be created beside a path; `None` if one can, or if the path is a pipe or device."""
     if path.exists() and not (path.is_file() or path.is_dir()):
         return None
-    above = next(each for each in Path(os.path.abspath(path)).parents if os.path.lexists(each))
+    above = next(parent for parent in Path(os.path.abspath(path)).parents if os.path.lexists(parent))
     if not above.is_dir():
         return os.strerror(errno.ENOTDIR)
     return None if os.access(above, os.W_OK | os.X_OK) else os.strerror(errno.EACCES)

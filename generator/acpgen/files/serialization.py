@@ -59,7 +59,7 @@ def from_json(data: Any, classes: Mapping[str, Any]) -> Any:
         return inner[0]
     if kind == _MAP:
         return {key: from_json(item, classes) for key, item in inner[0].items()}
-    read = [from_json(each, classes) for each in inner]
+    read = [from_json(item, classes) for item in inner]
     if kind in (_TUPLE, _SET):
         return tuple(read) if kind == _TUPLE else frozenset(read)
     record = classes[kind]
@@ -70,4 +70,4 @@ def from_json(data: Any, classes: Mapping[str, Any]) -> Any:
 
 @cache
 def _list_names(record: Any) -> tuple[str, ...]:
-    return record.__struct_fields__ if issubclass(record, Struct) else tuple(each.name for each in fields(record))
+    return record.__struct_fields__ if issubclass(record, Struct) else tuple(field.name for field in fields(record))

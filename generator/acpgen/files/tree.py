@@ -167,8 +167,8 @@ def compare(tree: Tree) -> Change:
     ours = _read_manifest(tree.folder)
     if tree.shared:
         blocked = {path for path in {*files, *ours} if is_behind_link(tree.folder, path)}
-        there = {path for path in {*files, *ours} - blocked if os.path.lexists(tree.folder / path)}
-        present = {path: _read_file(tree.folder / path) for path in there | (blocked & files.keys() - {MANIFEST})}
+        existing = {path for path in {*files, *ours} - blocked if os.path.lexists(tree.folder / path)}
+        present = {path: _read_file(tree.folder / path) for path in existing | (blocked & files.keys() - {MANIFEST})}
         ours -= blocked
     else:
         present = {path: _read_file(tree.folder / path) for path in _list_paths(tree.folder)}

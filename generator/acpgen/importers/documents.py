@@ -43,13 +43,13 @@ class Translation:
         names = {node.at: name for name, node in schemas.items()}
         return tuple(
             replace(
-                one,
-                params=(params := None if one.params is None else names[one.params]),
-                result=None if one.result is None else names[one.result],
-                omitted=find_omitted(schemas, params, envelope, is_optional=one.omitted != "refused"),
-                at=relocate(one.at, self.places),
+                method,
+                params=(params := None if method.params is None else names[method.params]),
+                result=None if method.result is None else names[method.result],
+                omitted=find_omitted(schemas, params, envelope, is_optional=method.omitted != "refused"),
+                at=relocate(method.at, self.places),
             )
-            for one in self.methods
+            for method in self.methods
         )
 
 
@@ -87,8 +87,8 @@ def translate(documents: Documents, profile: Profile) -> Translation:
 
 def _make_finder(documents: Documents, path: str) -> Elsewhere:
     """A function that finds other documents by URI, or by path relative to this document."""
-    by_uri = {make_address(each.path): (each.path, each.value) for each in documents.documents}
-    by_uri |= {normalize_uri(uri): (each.path, each.value) for uri, each in documents.references.items()}
+    by_uri = {make_address(document.path): (document.path, document.value) for document in documents.documents}
+    by_uri |= {normalize_uri(uri): (document.path, document.value) for uri, document in documents.references.items()}
 
     def find(location: str) -> tuple[str, Any] | None:
         return by_uri.get(normalize_uri(location)) or by_uri.get(make_address(resolve_path(path, location)))

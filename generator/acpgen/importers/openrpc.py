@@ -69,8 +69,8 @@ class OpenRpc:
         info = document.get("info")
         about = info if is_object(info) else {}
         words = {key: about[key] for key in ("title", "description") if isinstance(about.get(key), str)}
-        rest = {key: value for key, value in document.items() if key not in ("$schema", "$defs", "$id")}
-        self.value: Final[Schema] = {**rest, **words, "$schema": _DRAFT, "definitions": self._definitions}
+        members = {key: value for key, value in document.items() if key not in ("$schema", "$defs", "$id")}
+        self.value: Final[Schema] = {**members, **words, "$schema": _DRAFT, "definitions": self._definitions}
 
     def locate(self, *keys: str | int) -> str:
         """The place of a value in the document."""
@@ -78,10 +78,10 @@ class OpenRpc:
 
     def _define(self, name: str, schema: Any, at: str) -> str:
         """Add a definition of a schema that is at a place of the document; return the place of the definition."""
-        here = self.locate("definitions", name)
+        place = self.locate("definitions", name)
         self._definitions[name] = schema
-        self.places[here] = at
-        return here
+        self.places[place] = at
+        return place
 
     def _find_free(self, *names: str) -> str:
         """The first of these names whose class name no definition has; else the last name with as many underscores as it needs."""
@@ -127,22 +127,22 @@ class OpenRpc:
             self._refuse(f"{at}/params", "'params' is a list of content descriptors")
         elif structure not in _STRUCTURES:
             self._refuse(f"{at}/paramStructure", f"'paramStructure' is one of {', '.join(_STRUCTURES)}")
-        elif (first := next((one for one in self.methods if one.name == name), None)) is not None:
+        elif (first := next((entry for entry in self.methods if entry.name == name), None)) is not None:
             self._refuse(at, f"this is a second method {name!r}; the first is {first.at}")
         else:
             stem = class_name(name)
             errors = method.get("errors")
-            each = errors if is_array(errors) else ()
-            error_objects = [self._resolve(one, f"{at}/errors/{index}")[0] for index, one in enumerate(each)]
-            others = {**method, **({"errors": error_objects} if each else {})}
-            unread = [key for key in others if key not in (*_READ, *_WORDS) and not key.startswith("x-")]
-            self.unread.update({f"{key} of {name}": others[key] for key in unread})
+            error_list = errors if is_array(errors) else ()
+            error_objects = [self._resolve(error, f"{at}/errors/{index}")[0] for index, error in enumerate(error_list)]
+            members = {**method, **({"errors": error_objects} if error_list else {})}
+            unread = [key for key in members if key not in (*_READ, *_WORDS) and not key.startswith("x-")]
+            self.unread.update({f"{key} of {name}": members[key] for key in unread})
             words = [str(method[key]) for key in ("summary", "description") if isinstance(method.get(key), str)]
-            candidates = [self._read_descriptor(one, f"{at}/params/{index}") for index, one in enumerate(params)]
-            descriptors = [one for one in candidates if one is not None]
-            counts = Counter(one["name"] for one, _ in descriptors)
-            for twice in (each for each, count in counts.items() if count > 1):
-                self._refuse(f"{at}/params", f"several params of {name!r} have the name {twice!r}")
+            candidates = [self._read_descriptor(param, f"{at}/params/{index}") for index, param in enumerate(params)]
+            descriptors = [descriptor for descriptor in candidates if descriptor is not None]
+            counts = Counter(descriptor["name"] for descriptor, _ in descriptors)
+            for duplicate in (param_name for param_name, count in counts.items() if count > 1):
+                self._refuse(f"{at}/params", f"several params of {name!r} have the name {duplicate!r}")
             self.methods.append(
                 ir.Method(
                     name=name,
@@ -150,8 +150,12 @@ class OpenRpc:
                     side="server",
                     params=self._read_params(stem, descriptors, structure, f"{at}/params"),
                     result=self._read_result(stem, method.get("result"), f"{at}/result"),
-                    omitted="refused" if any(one.get("required") is True for one, _ in descriptors) else "nothing",
-                    positions=() if structure == "by-name" else tuple(one["name"] for one, _ in descriptors),
+                    omitted="refused"
+                    if any(descriptor.get("required") is True for descriptor, _ in descriptors)
+                    else "nothing",
+                    positions=()
+                    if structure == "by-name"
+                    else tuple(descriptor["name"] for descriptor, _ in descriptors),
                     doc="\n\n".join(words),
                     at=at,
                 )
@@ -186,20 +190,20 @@ class OpenRpc:
             return self._define_by_name(name, descriptors, at)
         if structure == "by-position":
             return self._define_by_position(name, descriptors, at)
-        here = self._define(name, {}, at)
+        place = self._define(name, {}, at)
         forms = [self._find_free(f"{name}ByName"), self._find_free(f"{name}ByPosition")]
         self._define_by_name(forms[0], descriptors, at)
         self._define_by_position(forms[1], descriptors, at)
         self._definitions[name] = {
             "anyOf": [{"$ref": f"#{write_plain_pointer('definitions', form)}"} for form in forms]
         }
-        return here
+        return place
 
     def _define_by_name(self, name: str, descriptors: list[tuple[Schema, str]], at: str) -> str:
-        properties = {one["name"]: _with_words(one) for one, _ in descriptors}
-        for one, place in descriptors:
-            self.places[f"{at}/properties/{escape(one['name'])}"] = f"{place}/schema"
-        required = [one["name"] for one, _ in descriptors if one.get("required") is True]
+        properties = {descriptor["name"]: _with_words(descriptor) for descriptor, _ in descriptors}
+        for descriptor, place in descriptors:
+            self.places[f"{at}/properties/{escape(descriptor['name'])}"] = f"{place}/schema"
+        required = [descriptor["name"] for descriptor, _ in descriptors if descriptor.get("required") is True]
         schema = {"type": "object", "properties": properties} | ({"required": required} if required else {})
         return self._define(name, schema, at)
 
@@ -207,11 +211,17 @@ class OpenRpc:
         for index, (_, place) in enumerate(descriptors):
             for keyword in ("items", "prefixItems"):
                 self.places[f"{at}/{keyword}/{index}"] = f"{place}/schema"
-        required = [index + 1 for index, (one, _) in enumerate(descriptors) if one.get("required") is True]
+        required = [
+            index + 1 for index, (descriptor, _) in enumerate(descriptors) if descriptor.get("required") is True
+        ]
         schema: Schema = {"type": "array", "items": False}
         if descriptors:
             counts = {"minItems": max(required, default=0), "maxItems": len(descriptors)}
-            schema |= {"items": [_with_words(one) for one, _ in descriptors], "additionalItems": False, **counts}
+            schema |= {
+                "items": [_with_words(descriptor) for descriptor, _ in descriptors],
+                "additionalItems": False,
+                **counts,
+            }
         return self._define(name, schema, at)
 
     def _read_result(self, stem: str, value: Any, at: str) -> str | None:
@@ -234,7 +244,7 @@ def _rebase(value: Any, location: str) -> Any:
     if not location:
         return value
     if is_array(value):
-        return [_rebase(each, location) for each in value]
+        return [_rebase(item, location) for item in value]
     if not is_object(value):
         return value
     members = {
@@ -250,12 +260,12 @@ def _rebase(value: Any, location: str) -> Any:
 
 def _join_reference(location: str, ref: str) -> str:
     """A reference of the document at a location, rewritten to be valid outside of it."""
-    other, mark, fragment = ref.partition("#")
-    if not other:
+    path, mark, fragment = ref.partition("#")
+    if not path:
         return f"{location}{ref}"
-    if "://" in location or "://" in other:
+    if "://" in location or "://" in path:
         return urljoin(location, ref)
-    return posixpath.normpath(posixpath.join(posixpath.dirname(location), other)) + mark + fragment
+    return posixpath.normpath(posixpath.join(posixpath.dirname(location), path)) + mark + fragment
 
 
 def _with_words(descriptor: Schema) -> Any:
@@ -277,11 +287,11 @@ def _localize(schema: Any) -> Any:
 def _with_references(schema: Any, rewrite: Callable[[str], str]) -> Any:
     """A copy of a schema with its references rewritten."""
     schema = copy_json(schema)
-    waiting = [schema]
-    while waiting:
-        one = waiting.pop()
-        if is_object(one):
-            if isinstance(one.get("$ref"), str):
-                one["$ref"] = rewrite(one["$ref"])
-            waiting.extend(child for _, child in list_children(one))
+    stack = [schema]
+    while stack:
+        subschema = stack.pop()
+        if is_object(subschema):
+            if isinstance(subschema.get("$ref"), str):
+                subschema["$ref"] = rewrite(subschema["$ref"])
+            stack.extend(child for _, child in list_children(subschema))
     return schema

@@ -57,7 +57,9 @@ def order_definitions(protocol: ir.Protocol) -> tuple[tuple[ir.Definition, ...],
     possible.
     """
     names, definitions = tuple(protocol.definitions), protocol.definitions
-    edges = {name: [other for other in references(definitions[name]) if other in definitions] for name in names}
+    edges = {
+        name: [reference for reference in references(definitions[name]) if reference in definitions] for name in names
+    }
     position = {name: index for index, name in enumerate(names)}
     return tuple(
         tuple(definitions[name] for name in sorted(group, key=position.__getitem__)) for group in find_cycles(edges)

@@ -50,10 +50,10 @@ def _find_tags(node: Node, branches: list[Node]) -> Iterator[tuple[Node, str]]:
         for name in branch.shape.properties:
             if tags := branch.shape.find_tags(name):
                 marks.setdefault(name, {})[index] = frozenset(tags)
-    for name, own in marks.items():
-        differ, lacking = len(set(own.values())) > 1, len(branches) - len(own)
+    for name, tags_by_index in marks.items():
+        differ, lacking = len(set(tags_by_index.values())) > 1, len(branches) - len(tags_by_index)
         if (differ and lacking < 2) or (is_exclusive and (differ or lacking)):
-            yield from ((branches[index], name) for index in own)
+            yield from ((branches[index], name) for index in tags_by_index)
 
 
 def _list_records(branch: Node) -> Iterator[str]:
@@ -66,7 +66,7 @@ def _list_records(branch: Node) -> Iterator[str]:
         if node is not None and node.owner not in visited:
             visited.add(node.owner)
             yield from dict.fromkeys(part.owner for part in node.all_parts)
-            pending += [one.without("not") for one in node.branches]
+            pending += [branch.without("not") for branch in node.branches]
 
 
 def group_tags(union: ir.TaggedUnion) -> dict[str, list[str | int | float | bool]]:
@@ -101,16 +101,16 @@ class SharedTag(Struct, frozen=True):
 def find_shared_tag(union: ir.AnyOf, definitions: Mapping[str, ir.Definition]) -> SharedTag | None:
     """The field that distinguishes most of the records of a union; `None` if there is none."""
     definitions_by_index = {
-        index: definitions[one.name]
-        for index, one in enumerate(union.types)
-        if takes_objects(one, definitions) and isinstance(one, ir.Ref)
+        index: definitions[member.name]
+        for index, member in enumerate(union.types)
+        if takes_objects(member, definitions) and isinstance(member, ir.Ref)
     }
     fields_by_index = {
-        index: _list_constants(one, definitions)
-        for index, one in definitions_by_index.items()
-        if isinstance(one, ir.Record)
+        index: _list_constants(definition, definitions)
+        for index, definition in definitions_by_index.items()
+        if isinstance(definition, ir.Record)
     }
-    if len(fields_by_index) < sum(takes_objects(one, definitions) for one in union.types):
+    if len(fields_by_index) < sum(takes_objects(member, definitions) for member in union.types):
         return None
     candidates = [
         SharedTag(
@@ -118,12 +118,12 @@ def find_shared_tag(union: ir.AnyOf, definitions: Mapping[str, ir.Definition]) -
             tuple(
                 fields_by_index[index][name][0] if index in fields_by_index else () for index in range(len(union.types))
             ),
-            tuple(index for index, own in fields_by_index.items() if not own[name][1].required),
+            tuple(index for index, fields in fields_by_index.items() if not fields[name][1].required),
         )
         for name in next(iter(fields_by_index.values()), ())
-        if all(name in own for own in fields_by_index.values())
+        if all(name in fields for fields in fields_by_index.values())
     ]
-    best = max(candidates, key=lambda one: _count_groups(one.tags), default=None)
+    best = max(candidates, key=lambda candidate: _count_groups(candidate.tags), default=None)
     return None if best is None or _count_groups(best.tags) == 1 else best
 
 
@@ -145,8 +145,8 @@ def _list_constants(
 def _count_groups(tags: Sequence[tuple[ir.JSON, ...]]) -> int:
     """The number of distinct sets of branches that the tags select."""
     owners: dict[Hashable, list[int]] = {}
-    for index, own in enumerate(tags):
-        for key in {make_key(tag) for tag in own}:
+    for index, branch_tags in enumerate(tags):
+        for key in {make_key(tag) for tag in branch_tags}:
             owners.setdefault(key, []).append(index)
     return len(set(map(tuple, owners.values())))
 
@@ -159,7 +159,7 @@ def takes_objects(
         case ir.Anything() | ir.Map():
             return True
         case ir.AnyOf(types=types):
-            return any(takes_objects(one, definitions, through) for one in types)
+            return any(takes_objects(member, definitions, through) for member in types)
         case ir.Ref(name=name):
             definition = definitions[name]
             if isinstance(definition, ir.Alias) and name not in through:

@@ -69,9 +69,11 @@ def _lower_definitions(
     if work.notes.faults:
         raise Faults(work.notes.faults)
     definitions = _with_lost_exclusions(definitions)
-    unenforced = (name for name, one in definitions.items() if one.unenforced)
-    wider = frozenset(find_sources(unenforced, {name: references(one) for name, one in definitions.items()}))
-    is_done = work.notes.asked.isdisjoint(wider - inexact)
+    unenforced = (name for name, definition in definitions.items() if definition.unenforced)
+    wider = frozenset(
+        find_sources(unenforced, {name: references(definition) for name, definition in definitions.items()})
+    )
+    is_done = work.notes.dependencies.isdisjoint(wider - inexact)
     return definitions if is_done else _lower_definitions(schemas, framing, keep_unknown, inexact | wider)
 
 
@@ -84,7 +86,7 @@ class _Lowering:
         keeps = keep_unknown or any(node.says.get("x-unknown") == "keep" for node in schemas.values())
         self.discriminators = find_discriminators(schemas) if keeps else {}
         marked = [(schemas[name].fields, key) for name, keys in self.discriminators.items() for key in keys]
-        self.marks: Final = {one.at for fields, key in marked for one in fields.get(key, ())}
+        self.marks: Final = {field.at for fields, key in marked for field in fields.get(key, ())}
 
     # --- definitions ---
 
@@ -177,16 +179,16 @@ class _Lowering:
         assert referred is not None, f"the branch at {branch.at} was not named"
         return referred
 
-    def _note_exclusion(self, branch: Node, tagged: Tagged, own: int | None = None) -> None:
+    def _note_exclusion(self, branch: Node, tagged: Tagged, own_index: int | None = None) -> None:
         """Record the `not` of a branch as unenforced, unless it only excludes tags of other branches."""
         exclusions = branch.exclusions
         if exclusions == {}:
             return
-        others = index_by_key(tag for index, tag in tagged.variants if index != own)
+        other_tags = index_by_key(tag for index, tag in tagged.variants if index != own_index)
         if (
             exclusions is None
             or set(exclusions) - {tagged.tag}
-            or exclusions.get(tagged.tag, {}).keys() - others.keys()
+            or exclusions.get(tagged.tag, {}).keys() - other_tags.keys()
         ):
             self.notes.unenforced.append(f"{branch.at}/not")
 
@@ -223,14 +225,14 @@ class _Lowering:
             self._note_exclusion(branch, tagged)
         if admits_known and keyword == "oneOf":
             self.notes.unenforced.append(f"{node.at}/oneOf")
-        own = find_own_tag(tagged, branch)
-        roles = {"default": referred.owner, "default_admits_known": admits_known, "default_tag": own}
+        default_tag = find_own_tag(tagged, branch)
+        roles = {"default": referred.owner, "default_admits_known": admits_known, "default_tag": default_tag}
         if tagged.fallback is not None or is_closed:
             return roles
-        stray = self._find_strays(name, node.place, referred, tagged, own)
+        stray = self._find_strays(name, node.place, referred, tagged, default_tag)
         return {**roles, "fallback": stray, "default_admits_unknown": stray is None}
 
-    def _find_strays(self, name: str, at: str, default: Node, tagged: Tagged, own: str | None) -> str | None:
+    def _find_strays(self, name: str, at: str, default: Node, tagged: Tagged, default_tag: str | None) -> str | None:
         """The record of objects with an unknown tag that the default branch accepts; `None` if that cannot be determined.
 
         That is the case if the branch is not a record, or constrains the tag itself.
@@ -244,15 +246,18 @@ class _Lowering:
             return None
         if record.extra != ir.Anything():
             self.notes.unenforced.append(f"{default.at}/additionalProperties")  # it judges the tag
-        known_tags = [*(tag for _, tag in tagged.variants if isinstance(tag, str)), *([own] if own is not None else [])]
+        known_tags = [
+            *(tag for _, tag in tagged.variants if isinstance(tag, str)),
+            *([default_tag] if default_tag is not None else []),
+        ]
         return self._make_unknown(name, at, default.owner, record.fields, tagged.tag, known_tags, record.extra)
 
     def _synthesise(self, name: str, at: str, branches: list[Node], tagged: Tagged) -> str:
         """Make the record of unknown tags of a tolerated union: the tag, and the fields common to all variants."""
         common, required_names = find_common_fields([branches[index] for index in tagged.own_branches], tagged.tag)
         first = self._find_record(branches[tagged.variants[0][0]])
-        declared = first.fields
-        homes = {key: declared[key][0] if key in declared else first for key in common}
+        declared_fields = first.fields
+        homes = {key: declared_fields[key][0] if key in declared_fields else first for key in common}
         fields = [
             self._lower_field(key, replace(homes[key], schema=sub.schema), key in required_names)
             for key, sub in common.items()
@@ -267,7 +272,7 @@ class _Lowering:
         fields: tuple[ir.Field, ...],
         tag: str,
         known_tags: list[Any],
-        rest: ir.Type = _ANYTHING,
+        extra: ir.Type = _ANYTHING,
     ) -> str:
         """Make the record of an unknown variant, and return its name."""
         name = f"Unknown{union}"
@@ -275,7 +280,7 @@ class _Lowering:
         self.synthesised[name] = ir.Record(
             name=name,
             fields=(first, *fields),
-            extra=rest,
+            extra=extra,
             excluded=((tag, tuple(known_tags)),),
             doc=f"A variant of {union} that this version does not know, kept as it came.",
             at=at,
@@ -286,33 +291,37 @@ class _Lowering:
 
     def _lower_with_record(self, name: str, node: Node) -> ir.Type | None:
         """The type of a schema that has fields but also accepts other values than objects; its record is named after it."""
-        own = f"{name}Object"
+        record_name = f"{name}Object"
         if not _has_record(node):
             return None
-        self.synthesised[own] = self._lower_record(own, replace(node.with_keywords(type="object"), owner=own))
+        self.synthesised[record_name] = self._lower_record(
+            record_name, replace(node.with_keywords(type="object"), owner=record_name)
+        )
         self.notes.unenforced = []
         types = node.types if "type" in node.says else [*sorted(node.kinds - {"null"}), "null"]
-        others = [read_kind(self.notes, node, one) for one in sorted(types, key="null".__eq__) if one != "object"]
-        return ir.AnyOf((ir.Ref(own), *others))
+        other_types = [
+            read_kind(self.notes, node, kind) for kind in sorted(types, key="null".__eq__) if kind != "object"
+        ]
+        return ir.AnyOf((ir.Ref(record_name), *other_types))
 
     def _lower_record(self, name: str, node: Node) -> ir.Record:
-        declared, required_names, rest = node.fields, node.required, lower_extra(self.notes, node)
-        fields = [self._merge_field(key, schemas, key in required_names) for key, schemas in declared.items()]
+        properties, required_names, extra = node.fields, node.required, lower_extra(self.notes, node)
+        fields = [self._merge_field(key, schemas, key in required_names) for key, schemas in properties.items()]
         fields = [
             self._close_tag(field, node) if self.discriminators.get(name, {}).get(field.name) else field
             for field in fields
         ]
-        undeclared = sorted(required_names - set(declared))
-        fields.extend(ir.Field(name=key, type=rest, required=True, owner=name, at=node.place) for key in undeclared)
+        undeclared = sorted(required_names - set(properties))
+        fields.extend(ir.Field(name=key, type=extra, required=True, owner=name, at=node.place) for key in undeclared)
         exclusions = node.exclusions
-        is_plain = not node.says.get("patternProperties") and set(declared) <= set(node.says.get("properties", ()))
+        is_plain = not node.says.get("patternProperties") and set(properties) <= set(node.says.get("properties", ()))
         above = find_base(node)
         handled = {*(["additionalProperties"] if is_plain else []), *(["not"] if exclusions is not None else [])}
         self._note_parts(node, handled, above)
         return ir.Record(
             name=name,
             fields=tuple(fields),
-            extra=rest,
+            extra=extra,
             base=above,
             excluded=tuple(
                 (key, tuple(sorted(values.values(), key=str))) for key, values in sorted((exclusions or {}).items())
@@ -335,12 +344,14 @@ class _Lowering:
         """
         narrowest_index = find_narrowest(nodes)
         node, first = nodes[narrowest_index], nodes[0]
-        not_implied = [other.at for other in nodes if not implies(node, other)]
-        met = intersect([node, *(other for other in nodes if other is not node)]) if not_implied else None
-        if met is None:
+        not_implied = [part.at for part in nodes if not implies(node, part)]
+        intersection = intersect([node, *(part for part in nodes if part is not node)]) if not_implied else None
+        if intersection is None:
             self.notes.unenforced.extend(not_implied)
+        elif is_object(intersection.schema):
+            node = node.make({**select_annotations(node.says), **intersection.schema})
         else:
-            node = met if not is_object(met.schema) else node.make({**select_annotations(node.says), **met.schema})
+            node = intersection
         if narrowest_index and is_object(first.schema) and is_object(node.schema):
             node = node.make({**select_annotations(first.says), **node.says})
         return self._lower_field(key, replace(node, owner=first.owner), is_required)
@@ -377,8 +388,8 @@ class _Lowering:
         keywords = [keyword for keyword in node.says if keyword.startswith("x-deserialize-")]
         unknown = [keyword for keyword in keywords if keyword not in LENIENCY]
         self.notes.faults += [UNKNOWN_LENIENCY(at=node.at, keyword=keyword) for keyword in unknown]
-        known = (keyword for keyword in keywords if keyword in LENIENCY)
-        return ir.Leniency(**{LENIENCY[keyword]: node.says[keyword] is True for keyword in known})
+        supported = (keyword for keyword in keywords if keyword in LENIENCY)
+        return ir.Leniency(**{LENIENCY[keyword]: node.says[keyword] is True for keyword in supported})
 
 
 def _is_named(node: Node, tagged: Tagged) -> bool:
@@ -394,14 +405,14 @@ def _has_record(node: Node) -> bool:
 
 def _find_default(node: Node) -> ir.Default | None:
     """The default value that a field or an inline part of its `allOf` declares."""
-    schemas = (each.says for each in (node, *node.parts) if is_object(each.schema))
-    return next((ir.Default(each["default"]) for each in schemas if "default" in each), None)
+    schemas = (part.says for part in (node, *node.parts) if is_object(part.schema))
+    return next((ir.Default(schema["default"]) for schema in schemas if "default" in schema), None)
 
 
 def _inherit_keyword(node: Node, keyword: str) -> Any:
     """The value of a keyword in the definition that a field refers to, for a field that lacks it."""
-    rest = [branch for branch in node.branches if not branch.is_null]
-    referred = node.referred or (rest[0].referred if len(rest) == 1 else None)
+    non_null = [branch for branch in node.branches if not branch.is_null]
+    referred = node.referred or (non_null[0].referred if len(non_null) == 1 else None)
     return None if referred is None else referred.says.get(keyword)
 
 
@@ -414,8 +425,10 @@ def _take_first_sentence(text: Any) -> str:
 def _fold_constants(node: Node) -> Node:
     """A schema with `enum` and other assertions as the constants that satisfy them; other schemas unchanged."""
     is_list = "enum" in node.says and "const" not in node.says and not node.demands <= {"enum", "type"}
-    met = intersect([node]) if is_list else None
-    return node.make({**select_annotations(node.says), **met.says}) if met is not None and met.says else node
+    intersection = intersect([node]) if is_list else None
+    if intersection is None or not intersection.says:
+        return node
+    return node.make({**select_annotations(node.says), **intersection.says})
 
 
 def _list_enum_values(node: Node) -> tuple[list[ir.EnumValue], ir.Type | None] | None:
@@ -467,9 +480,9 @@ def _read_enum_value(branch: Node) -> ir.EnumValue | None:
 def _with_lost_exclusions(definitions: dict[str, ir.Definition]) -> dict[str, ir.Definition]:
     """The definitions, where records have an unenforced place for exclusions that their class cannot enforce."""
     fallbacks = {
-        one.fallback: one.tag
-        for one in definitions.values()
-        if isinstance(one, ir.TaggedUnion) and one.fallback is not None
+        union.fallback: union.tag
+        for union in definitions.values()
+        if isinstance(union, ir.TaggedUnion) and union.fallback is not None
     }
 
     def loses(record: ir.Record) -> str | None:
@@ -480,8 +493,10 @@ def _with_lost_exclusions(definitions: dict[str, ir.Definition]) -> dict[str, ir
         base = definitions[record.base] if record.base is not None else None
         return loses(base) if isinstance(base, ir.Record) else None
 
-    places = {name: loses(one) for name, one in definitions.items() if isinstance(one, ir.Record)}
+    places = {name: loses(definition) for name, definition in definitions.items() if isinstance(definition, ir.Record)}
     return {
-        name: replace(one, unenforced=(*one.unenforced, place)) if (place := places.get(name)) is not None else one
-        for name, one in definitions.items()
+        name: replace(definition, unenforced=(*definition.unenforced, place))
+        if (place := places.get(name)) is not None
+        else definition
+        for name, definition in definitions.items()
     }

@@ -32,15 +32,15 @@ def describe_methods(label: str, protocol: ir.Protocol, bundle: Bundle) -> Itera
     if profile.how == "guessed":
         yield f"{label}: methods were guessed: {len(methods)} found by a property 'method' with a constant ({kinds}), {coverage} by name."
     elif profile.how != "marked":  # what the schema says itself needs no telling
-        why = "as named" if profile.how == "named" else "which was detected"
-        about = f"by the profile '{profile.name}' ({profile.title}, {why})"
+        origin = "as named" if profile.how == "named" else "which was detected"
+        about = f"by the profile '{profile.name}' ({profile.title}, {origin})"
         yield f"{label}: {count_noun(len(methods), 'method')} {about}: {kinds}, {coverage}. {_ENVELOPES[profile.envelope]}".rstrip()
     if untyped:
         yield f"{label}: no type for the result of {', '.join(untyped)}."
     gaps = bundle.gaps
     anyone = [method.name for method in methods if method.side == "both"]
     if profile.how == "marked":
-        sided_methods = {one.get("x-method") for one in bundle.definitions.values() if "x-side" in one}
+        sided_methods = {schema.get("x-method") for schema in bundle.definitions.values() if "x-side" in schema}
         silent = [name for name in anyone if name not in sided_methods]
         if silent:
             yield f"{label}: no 'x-side' says who handles {', '.join(silent)}; either side may send them."

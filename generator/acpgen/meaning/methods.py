@@ -70,9 +70,9 @@ def _read_marked_methods(definitions: Mapping[str, Node]) -> list[ir.Method]:
     for method, roles in groups.items():
         if roles.keys() >= {"request", "result"}:
             params, result = definitions[roles["request"]], definitions[roles["result"]]
-            side, other = result.says.get("x-side"), params.says.get("x-side")
-            if isinstance(side, str) and isinstance(other, str) and side != other:
-                faults.append(SIDES_DIFFER(at=result.at, method=method, side=side, other=other, params=params.at))
+            side, params_side = result.says.get("x-side"), params.says.get("x-side")
+            if isinstance(side, str) and isinstance(params_side, str) and side != params_side:
+                faults.append(SIDES_DIFFER(at=result.at, method=method, side=side, other=params_side, params=params.at))
     if faults:
         raise Faults(faults)
     methods: list[ir.Method] = []
@@ -107,8 +107,8 @@ def _make_method(
 def _extract_purpose(description: str, name: str) -> str:
     """The purpose of a method: the description of its params without the opening words that only name the method."""
     opening = _OPENING.match(description)
-    rest = description[opening.end() :] if opening and opening["method"] == name else ""
-    return rest[0].upper() + rest[1:] if rest else description
+    purpose = description[opening.end() :] if opening and opening["method"] == name else ""
+    return purpose[0].upper() + purpose[1:] if purpose else description
 
 
 _OPENING: Final = re.compile(r"Parameters of `(?P<method>[^`]*)`(?: as a (?:request|notification))?[:.]\s+")

@@ -96,7 +96,7 @@ def suggest_for_name(name: str) -> str | None:
 def collect_examples(definitions: Mapping[str, Any]) -> Mapping[str, str]:
     """Examples in the schema by the name of the field: the first short text among `examples` and defaults."""
     text_by_name: dict[str, str] = {}
-    for schema in (one for definition in definitions.values() for one in list_schemas(definition)):
+    for schema in (subschema for definition in definitions.values() for subschema in list_schemas(definition)):
         for name, field in schema.get("properties", {}).items():
             for text in _list_examples(field, definitions):
                 text_by_name.setdefault(name, text)
@@ -107,8 +107,8 @@ def _list_examples(schema: Any, definitions: Mapping[str, Any]) -> Iterator[str]
     if not is_object(schema):
         return
     referred = definitions.get(read_reference(schema["$ref"])) if "$ref" in schema else None
-    for each in (schema, referred):
-        if is_object(each):
-            examples = each.get("examples")
-            values = [*(examples if is_array(examples) else []), each.get("default")]
+    for subschema in (schema, referred):
+        if is_object(subschema):
+            examples = subschema.get("examples")
+            values = [*(examples if is_array(examples) else []), subschema.get("default")]
             yield from (value for value in values if isinstance(value, str) and 0 < len(value) <= _LONGEST_SHOWN)

@@ -105,8 +105,9 @@ class Values:
             case ir.Enum():
                 return definition.values[0].value
             case ir.Alias():
-                scalars = [one for one in definition.examples if isinstance(one, str | int | float)]
-                return next((one for one in scalars if not isinstance(one, bool)), None) or self.make(definition.type)
+                scalars = [example for example in definition.examples if isinstance(example, str | int | float)]
+                example = next((scalar for scalar in scalars if not isinstance(scalar, bool)), None)
+                return example or self.make(definition.type)
             case _:
                 assert_never(definition)
 
@@ -140,23 +141,23 @@ class Values:
                 return _choose_fitting((*_NUMBERS, *list_limits(type_).values()), type_)
             case ir.String():
                 length = type_.min_length or 0
-                own = next(sample_texts.suggest_for_format(type_.format, length, type_.max_length), "text")
-                own = "dGV4dA==" if type_.encoding == "base64" else own
-                return _choose_fitting((own, *_TEXTS, "x" * length if length < 5000 else ""), type_)
+                text = next(sample_texts.suggest_for_format(type_.format, length, type_.max_length), "text")
+                text = "dGV4dA==" if type_.encoding == "base64" else text
+                return _choose_fitting((text, *_TEXTS, "x" * length if length < 5000 else ""), type_)
             case ir.Constant():
                 return type_.values[0]
             case ir.Array():
-                least = type_.min_items or 0
-                count = max(least, 1) if filled and type_.max_items != 0 else least
+                min_items = type_.min_items or 0
+                count = max(min_items, 1) if filled and type_.max_items != 0 else min_items
                 if count > 1 and type_.unique:
                     raise Unmakeable("several different items are asked for")
                 _require_room(count)
                 return [self.make(type_.items) for _ in range(count)]
             case ir.Tuple():
-                more = max((type_.min_items or 0) - len(type_.first), 0)
-                _require_room(more)
-                entries = [self.make(one, filled=filled) for one in (*type_.first, *[type_.rest] * more)]
-                if type_.unique and len({repr(one) for one in entries}) < len(entries):
+                padding = max((type_.min_items or 0) - len(type_.first), 0)
+                _require_room(padding)
+                entries = [self.make(item_type, filled=filled) for item_type in (*type_.first, *[type_.rest] * padding)]
+                if type_.unique and len({repr(entry) for entry in entries}) < len(entries):
                     raise Unmakeable("several different items are asked for")
                 return entries
             case ir.Map():
@@ -167,15 +168,15 @@ class Values:
                     return self.make(target.type, filled=True)
                 return self.make_small(type_.name)
             case ir.AnyOf():
-                return self._make_first((one for one in type_.types if one != ir.Null()), filled=filled)
+                return self._make_first((member for member in type_.types if member != ir.Null()), filled=filled)
             case _:
                 assert_never(type_)
 
     def _make_first(self, types: Iterable[ir.Type], *, filled: bool = False) -> Any:
         reason = "a union has no branch"
-        for one in types:
+        for type_ in types:
             try:
-                return self.make(one, filled=filled)
+                return self.make(type_, filled=filled)
             except Unmakeable as unmakeable:
                 reason = str(unmakeable)
         raise Unmakeable(reason)
@@ -231,12 +232,12 @@ class Values:
                 yield from (((), value) for value in values)
             return
         if isinstance(type_, ir.AnyOf):
-            others = [one for one in type_.types if one != ir.Null()]
-            if len(others) == 1:
-                yield from self._damage(others[0], inside)
+            non_null = [member for member in type_.types if member != ir.Null()]
+            if len(non_null) == 1:
+                yield from self._damage(non_null[0], inside)
             else:
                 yield from (((), value) for value in NO_OBJECTS)
-                yield from self._combine_branches(others)
+                yield from self._combine_branches(non_null)
             return
         yield from (((), value) for value in WRONG)
         match type_:
@@ -259,42 +260,42 @@ class Values:
                 pass
 
     def _damage_items(self, array: ir.Array, inside: frozenset[str]) -> Iterator[tuple[Path, Any]]:
-        least = array.min_items or 0
+        min_items = array.min_items or 0
         try:
-            _require_room(least)
-            good = self.make(array.items)
+            _require_room(min_items)
+            item = self.make(array.items)
         except Unmakeable:
             return
-        before = [good] * (least - 1)
-        for path, bad in self._damage(array.items, inside):
-            yield (len(before), *path), [*before, bad]
-        if least:
-            yield (), [good] * (least - 1)
+        before = [item] * (min_items - 1)
+        for path, invalid_item in self._damage(array.items, inside):
+            yield (len(before), *path), [*before, invalid_item]
+        if min_items:
+            yield (), [item] * (min_items - 1)
         if array.max_items is not None and array.max_items < 200:
-            yield (), [good] * (array.max_items + 1)
+            yield (), [item] * (array.max_items + 1)
         if array.unique:
-            yield (), [good, good]
+            yield (), [item, item]
 
     def _damage_entries(self, entries: ir.Tuple, inside: frozenset[str]) -> Iterator[tuple[Path, Any]]:
         try:
-            good = self.make(entries)
+            items = self.make(entries)
         except Unmakeable:
             return
-        for index, one in enumerate(entries.first):
-            for path, bad in self._damage(one, inside):
-                yield (index, *path), [*good[:index], bad, *good[index + 1 :]]
-        yield (), good[:-1]
-        yield (), [*good, good[0]]
+        for index, item_type in enumerate(entries.first):
+            for path, invalid_item in self._damage(item_type, inside):
+                yield (index, *path), [*items[:index], invalid_item, *items[index + 1 :]]
+        yield (), items[:-1]
+        yield (), [*items, items[0]]
 
     def _combine_branches(self, types: list[ir.Type]) -> Iterator[tuple[Path, Any]]:
         """Yield objects that match two branches discriminated by shape at once; exclusive unions reject them."""
         for first, second in pairwise(types):
             try:
-                one, other = self.make(first), self.make(second)
+                left, right = self.make(first), self.make(second)
             except Unmakeable:
                 continue
-            if isinstance(one, dict) and isinstance(other, dict):
-                yield (), {**one, **other}
+            if isinstance(left, dict) and isinstance(right, dict):
+                yield (), {**left, **right}
 
 
 def _require_room(items: int) -> None:
@@ -312,8 +313,8 @@ def find_array(type_: ir.Type, definitions: Mapping[str, ir.Definition]) -> ir.A
             definition = definitions[type_.name]
             return find_array(definition.type, definitions) if isinstance(definition, ir.Alias) else None
         case ir.AnyOf():
-            others = [one for one in type_.types if one != ir.Null()]
-            return find_array(others[0], definitions) if len(others) == 1 else None
+            non_null = [member for member in type_.types if member != ir.Null()]
+            return find_array(non_null[0], definitions) if len(non_null) == 1 else None
         case _:
             return None
 

@@ -40,7 +40,7 @@ def find_narrowest(nodes: list[Node]) -> int:
         return 0
 
     def says_all(index: int) -> bool:
-        return all(implies(nodes[index], one) for one in nodes)
+        return all(implies(nodes[index], node) for node in nodes)
 
     return min(range(len(nodes)), key=lambda index: (not says_all(index), *_measure_width(nodes[index]), index))
 
@@ -135,7 +135,7 @@ def admits(node: Node, value: Any, memo: dict[str, bool] | None = None) -> bool:
         memo[name] = False  # until it is known
         memo[name] = admits(node.schemas[name], value, memo)
     return (
-        (constants is None or any(is_equal(value, one) for one in constants))
+        (constants is None or any(is_equal(value, constant) for constant in constants))
         and all(admits(part, value, memo) for part in node.get_subschemas("allOf"))
         and (name is None or memo[name])
         and ("anyOf" not in node.demands or any(admits(branch, value, memo) for branch in node.get_subschemas("anyOf")))
@@ -168,16 +168,19 @@ def are_apart(nodes: list[Node]) -> bool:
     return len(set(constants)) == len(constants) and not any(kind in open_ for kind, _ in constants)
 
 
-def _differ(one: Node, other: Node) -> bool:
+def _differ(left: Node, right: Node) -> bool:
     """Whether an object certainly matches at most one of two schemas, due to a field that one requires and the other rejects."""
-    shapes = one.shape, other.shape
-    for refuses, (first, second) in ((other, shapes), (one, shapes[::-1])):
+    shapes = left.shape, right.shape
+    for refuses, (first, second) in ((right, shapes), (left, shapes[::-1])):
         names = find_allowed_fields(refuses)
         if names is not None and not first.required <= names:
             return True
         for name in first.required & first.properties.keys() & second.properties.keys():
             pairs = product(*([list_keys(sub.schema) for sub in shape.properties[name]] for shape in (first, second)))
-            if any(mine is not None and yours is not None and mine.isdisjoint(yours) for mine, yours in pairs):
+            if any(
+                left_keys is not None and right_keys is not None and left_keys.isdisjoint(right_keys)
+                for left_keys, right_keys in pairs
+            ):
                 return True
     return False
 
@@ -202,10 +205,10 @@ def add_owner_type(branch: Node, owner: Node) -> Node:
         return branch
     if "type" not in branch.says:
         return branch.with_keywords(type=owner.says["type"])
-    both = [name for name in branch.types if name in owner.types or (name == "integer" and "number" in owner.types)]
+    types = [name for name in branch.types if name in owner.types or (name == "integer" and "number" in owner.types)]
     if "number" in branch.types and "integer" in owner.types and "number" not in owner.types:
-        both.append("integer")
-    return branch.with_keywords(type=both) if both else branch.make(False)
+        types.append("integer")
+    return branch.with_keywords(type=types) if types else branch.make(False)
 
 
 # --- the intersection ---
@@ -235,19 +238,19 @@ class _Intersection:
         """Add a schema. False if it has an assertion that cannot be merged."""
         if node.refuses_all:
             self.leaf["enum"] = []
-        rest = select_assertions(node.says)
-        rest.pop("$ref", None)
+        assertions = select_assertions(node.says)
+        assertions.pop("$ref", None)
         name = node.target
         if name is not None and name not in self.referred:
             self.referred.add(name)
             if not self.add(node.schemas[name]):
                 return False
         for keyword in ("anyOf", "oneOf"):
-            if keyword in rest:
-                self.unions.append((keyword, rest.pop(keyword)))
-        rest.pop("allOf", None)
-        own = all(self._merge_keyword(node, keyword, value) for keyword, value in rest.items())
-        return own and all(self.add(part) for part in node.get_subschemas("allOf"))
+            if keyword in assertions:
+                self.unions.append((keyword, assertions.pop(keyword)))
+        assertions.pop("allOf", None)
+        is_merged = all(self._merge_keyword(node, keyword, value) for keyword, value in assertions.items())
+        return is_merged and all(self.add(part) for part in node.get_subschemas("allOf"))
 
     def _merge_keyword(self, node: Node, keyword: str, value: Any) -> bool:
         """Merge one keyword. False if that is not possible."""
@@ -256,25 +259,27 @@ class _Intersection:
         if keyword not in self.leaf:
             self.leaf[keyword] = value
             return keyword in TIGHTENED or keyword in _OTHERS
-        mine = self.leaf[keyword]
+        current = self.leaf[keyword]
         match keyword:
             case "type":
                 self.leaf[keyword] = _merge_types(list_type_names(self.leaf), list_type_names({keyword: value}))
             case "enum":
-                self.leaf[keyword] = [one for one in mine if any(is_equal(one, other) for other in value)]
-            case "multipleOf" if isinstance(mine, int) and isinstance(value, int):
-                self.leaf[keyword] = both = lcm(mine, value)
-                return both < _UNWRITTEN
-            case "items" if implies(node.make(value, "items"), node.make(mine, "items")):
+                self.leaf[keyword] = [
+                    constant for constant in current if any(is_equal(constant, candidate) for candidate in value)
+                ]
+            case "multipleOf" if isinstance(current, int) and isinstance(value, int):
+                self.leaf[keyword] = multiple = lcm(current, value)
+                return multiple < _UNWRITTEN
+            case "items" if implies(node.make(value, "items"), node.make(current, "items")):
                 self.leaf[keyword] = value
             case "items":
-                return implies(node.make(mine, "items"), node.make(value, "items"))
+                return implies(node.make(current, "items"), node.make(value, "items"))
             case "uniqueItems":
-                self.leaf[keyword] = mine or value
+                self.leaf[keyword] = current or value
             case _ if keyword in TIGHTENED:
-                self.leaf[keyword] = TIGHTENED[keyword](mine, value)
+                self.leaf[keyword] = TIGHTENED[keyword](current, value)
             case _:
-                return is_equal(mine, value)
+                return is_equal(current, value)
         return True
 
     def build(self, node: Node) -> Node | None:
@@ -290,10 +295,10 @@ class _Intersection:
             return node.make(self.leaf)
         if prod(len(branches) for _, branches in self.unions) > MOST_BRANCHES:
             return None
-        (keyword, branches), *others = self.unions
-        beside = [*([self.leaf] if self.leaf else []), *({key: alternatives} for key, alternatives in others)]
+        (keyword, branches), *unions = self.unions
+        beside = [*([self.leaf] if self.leaf else []), *({key: alternatives} for key, alternatives in unions)]
         whole = [{"allOf": [branch, *beside]} if beside else branch for branch in branches]
-        satisfiable = [one for one in whole if node.make(one).kinds]
+        satisfiable = [schema for schema in whole if node.make(schema).kinds]
         return node.make({keyword: satisfiable} if satisfiable else False)
 
 
@@ -302,9 +307,9 @@ _UNWRITTEN: Final[int] = 10**MOST_DIGITS
 
 
 def _merge_types(first: list[str], second: list[str]) -> list[str]:
-    both = [name for name in first if name in second]
+    common = [name for name in first if name in second]
     is_integer = ("number" in first and "integer" in second) or ("integer" in first and "number" in second)
-    return [*both, "integer"] if is_integer and "number" not in both and "integer" not in both else both
+    return [*common, "integer"] if is_integer and "number" not in common and "integer" not in common else common
 
 
 _OTHERS: Final = frozenset({"type", "enum", "multipleOf", "items", "pattern", "uniqueItems"})
@@ -320,7 +325,9 @@ def is_record(node: Node) -> bool:
         return False
     if node.union is not None:
         fields = node.fields  # the union does not stand alone: it narrows the record
-        return bool(node.says.get("properties")) or bool(fields and all(one.narrows(fields) for one in node.branches))
+        return bool(node.says.get("properties")) or bool(
+            fields and all(branch.narrows(fields) for branch in node.branches)
+        )
     if "additionalProperties" in node.says and not node.says.get("properties"):
         return bool(node.parts) and bool(node.fields)
     return node.reference is None and (not node.parts or "properties" in node.says or bool(node.fields))
@@ -337,14 +344,15 @@ def find_base(node: Node) -> str | None:
     if name is None or not is_record(node.schemas[name]):
         return None
     above = node.schemas[name]
-    theirs, own = above.fields, node.fields
+    base_fields, fields = above.fields, node.fields
     is_kept = all(
-        is_equal([node.schema for node in own[key]], [node.schema for node in nodes]) for key, nodes in theirs.items()
+        is_equal([node.schema for node in fields[key]], [node.schema for node in nodes])
+        for key, nodes in base_fields.items()
     )
-    undeclared = above.required - theirs.keys()  # a base has fields of these, too
-    if undeclared and not (undeclared.isdisjoint(own) and says_nothing(node.says.get("additionalProperties", True))):
+    undeclared = above.required - base_fields.keys()  # a base has fields of these, too
+    if undeclared and not (undeclared.isdisjoint(fields) and says_nothing(node.says.get("additionalProperties", True))):
         return None
-    return name if is_kept and node.required & set(theirs) == above.required & set(theirs) else None
+    return name if is_kept and node.required & set(base_fields) == above.required & set(base_fields) else None
 
 
 def names_fields(node: Node) -> bool:
@@ -353,7 +361,7 @@ def names_fields(node: Node) -> bool:
         return False
     fields = node.fields
     beside = [branch for keyword in ("allOf", "anyOf", "oneOf") for branch in node.get_subschemas(keyword)]
-    return bool(fields) and all("type" not in one.says and one.narrows(fields) for one in beside)
+    return bool(fields) and all("type" not in branch.says and branch.narrows(fields) for branch in beside)
 
 
 # --- what asserts nothing ---

@@ -23,19 +23,19 @@ from acpgen.meaning.subsumption import add_owner_type, are_apart, find_narrowest
 class Notes:
     """What lowering collects: faults, and places of what types do not enforce.
 
-    `inexact` are the definitions known so far to have such places or to refer, directly or indirectly, to one that does; `asked` are
-    those for which this was queried.
+    `inexact` are the definitions known so far to have such places or to refer, directly or indirectly, to one that does; `dependencies` are
+    those whose exactness decides a type.
     """
 
     inexact: frozenset[str]
-    asked: set[str] = field(default_factory=set[str])
+    dependencies: set[str] = field(default_factory=set[str])
     faults: list[Fault] = field(default_factory=list[Fault])
     unenforced: list[str] = field(default_factory=list[str])
 
     def are_exact(self, definitions: Iterable[str]) -> bool:
         """Whether the types of some definitions accept no more than their schemas do, as far as known so far."""
         names = {*definitions}
-        self.asked |= names
+        self.dependencies |= names
         return self.inexact.isdisjoint(names)
 
     def leave(self, node: Node, handled: set[str], kinds: frozenset[str] = ALL_KINDS) -> None:
@@ -57,28 +57,28 @@ def lower_type(notes: Notes, node: Node, *, is_definition: bool = False) -> ir.T
     if not node.kinds:
         return ir.Nothing()
     if "const" in node.says or "enum" in node.says:
-        if node.demands - _OF_CONSTANTS and (met := intersect([node])) is not None:
-            return lower_type(notes, met, is_definition=is_definition)
+        if node.demands - _OF_CONSTANTS and (intersection := intersect([node])) is not None:
+            return lower_type(notes, intersection, is_definition=is_definition)
         notes.leave(node, {"const", "enum", "type"}, node.kinds)
         return _lower_constants(notes, node)
-    own, unions = node.without(*_COMBINING), _list_unions(node)
+    adjacent, unions = node.without(*_COMBINING), _list_unions(node)
     candidates = [
         *(node.make({keyword: [branch.schema for branch in branches]}, keyword) for keyword, branches in unions),
         *node.parts,
-        own,
+        adjacent,
     ]
     narrowest_index = find_narrowest(candidates)
     if (
-        not all(implies(candidates[narrowest_index], one) for one in candidates)
-        and (met := intersect([node])) is not None
+        not all(implies(candidates[narrowest_index], candidate) for candidate in candidates)
+        and (intersection := intersect([node])) is not None
     ):
-        return lower_type(notes, met, is_definition=is_definition)
+        return lower_type(notes, intersection, is_definition=is_definition)
     for index, candidate in enumerate(candidates[:-1]):
         if index != narrowest_index and not implies(candidates[narrowest_index], candidate):
             notes.unenforced.append(candidate.at if candidate.at != node.at else f"{node.at}/$ref")
     if narrowest_index == len(candidates) - 1:
-        return _read_own(notes, own)
-    notes.leave(own, {"type"} if is_within(candidates[narrowest_index], own) else set(), node.kinds)
+        return _read_own(notes, adjacent)
+    notes.leave(adjacent, {"type"} if is_within(candidates[narrowest_index], adjacent) else set(), node.kinds)
     if narrowest_index < len(unions):
         return _read_any_of(notes, node, *unions[narrowest_index], is_definition=is_definition)
     return lower_type(notes, candidates[narrowest_index], is_definition=is_definition)
@@ -108,8 +108,8 @@ def read_kind(notes: Notes, node: Node, kind: str) -> ir.Type:
 
 def lower_extra(notes: Notes, node: Node) -> ir.Type:
     """The type of undeclared fields. With `patternProperties`, the union of all schemas that may apply to a field."""
-    patterns, rest = node.get_subschema_map("patternProperties"), node.get_subschema("additionalProperties")
-    return _join_types(notes, [*patterns.values(), rest]) if patterns else lower_type(notes, rest)
+    patterns, additional = node.get_subschema_map("patternProperties"), node.get_subschema("additionalProperties")
+    return _join_types(notes, [*patterns.values(), additional]) if patterns else lower_type(notes, additional)
 
 
 # --- JSON types ------------------------------------------------------------------------------------------------------
@@ -150,26 +150,26 @@ def _lower_string(notes: Notes, node: Node) -> ir.String:
 
 
 def _lower_array(notes: Notes, node: Node) -> ir.Array | ir.Tuple:
-    least, most = node.says.get("minItems"), node.says.get("maxItems")
+    min_items, max_items = node.says.get("minItems"), node.says.get("maxItems")
     unique = node.says.get("uniqueItems") is True
-    prefix, rest = node.get_subschemas("prefixItems")[:most], node.get_subschema("items")
-    is_full = most is not None and most <= len(prefix)
-    if prefix and rest.refuses_all:
-        is_full, most = True, len(prefix) if most is None else min(most, len(prefix))
+    prefix, items = node.get_subschemas("prefixItems")[:max_items], node.get_subschema("items")
+    is_full = max_items is not None and max_items <= len(prefix)
+    if prefix and items.refuses_all:
+        is_full, max_items = True, len(prefix) if max_items is None else min(max_items, len(prefix))
     handled = {"type", "minItems", "maxItems", "uniqueItems", *(["items"] if is_full or not prefix else [])}
     if not prefix:
         notes.leave(node, {*handled, "prefixItems"}, _ARRAYS)
-        return ir.Array(lower_type(notes, rest), least, most, unique)
-    if len(prefix) <= (least or 0) and (most is None or (least or 0) <= most):
+        return ir.Array(lower_type(notes, items), min_items, max_items, unique)
+    if len(prefix) <= (min_items or 0) and (max_items is None or (min_items or 0) <= max_items):
         notes.leave(node, {*handled, "prefixItems", "items"}, _ARRAYS)
-        first = tuple(lower_type(notes, one) for one in prefix)
-        return ir.Tuple(first, ir.Nothing() if is_full else lower_type(notes, rest), least, most, unique)
-    judges = [*prefix, *([] if is_full else [rest])]
-    if all(implies(judges[0], one) and implies(one, judges[0]) for one in judges[1:]):
+        first = tuple(lower_type(notes, item) for item in prefix)
+        return ir.Tuple(first, ir.Nothing() if is_full else lower_type(notes, items), min_items, max_items, unique)
+    judges = [*prefix, *([] if is_full else [items])]
+    if all(implies(judges[0], item) and implies(item, judges[0]) for item in judges[1:]):
         notes.leave(node, {*handled, "prefixItems", "items"}, _ARRAYS)
-        return ir.Array(lower_type(notes, prefix[0]), least, most, unique)
+        return ir.Array(lower_type(notes, prefix[0]), min_items, max_items, unique)
     notes.leave(node, handled, _ARRAYS)  # entries may be missing at the end, which no type can say
-    return ir.Array(_join_types(notes, judges), least, most, unique)
+    return ir.Array(_join_types(notes, judges), min_items, max_items, unique)
 
 
 # --- constants and unions --------------------------------------------------------------------------------------------
@@ -219,11 +219,12 @@ def _read_any_of(notes: Notes, node: Node, keyword: str, branches: list[Node], *
     before = len(notes.unenforced)
     branch_types = [lower_type(notes, branch) for branch in branches]
     is_exact = len(notes.unenforced) == before and notes.are_exact(
-        name for one in branch_types for name in list_references(one)
+        name for type_ in branch_types for name in list_references(type_)
     )
     types = _drop_duplicates(branch_types, flat=keyword == "anyOf")
     is_exclusive = keyword == "oneOf" and not are_apart(branches)
-    is_flat = not any(isinstance(one, ir.AnyOf) for one in branch_types)  # in Python, `A | None | None` is `A | None`
+    # In Python, `A | None | None` is `A | None`.
+    is_flat = not any(isinstance(type_, ir.AnyOf) for type_ in branch_types)
     if is_exclusive and not (is_definition and is_exact and is_flat and len(types) == len(branch_types)):
         notes.unenforced.append(f"{node.at}/oneOf")  # a branch may take what it should not, or nobody could check it
         is_exclusive = False
@@ -232,10 +233,10 @@ def _read_any_of(notes: Notes, node: Node, keyword: str, branches: list[Node], *
 
 def _with_constants_together(types: list[ir.Type]) -> list[ir.Type]:
     """The types with all constants merged into one type, at the position of the first."""
-    places = [index for index, one in enumerate(types) if isinstance(one, ir.Constant)]
-    constants = index_by_key(value for one in types if isinstance(one, ir.Constant) for value in one.values)
+    places = [index for index, type_ in enumerate(types) if isinstance(type_, ir.Constant)]
+    constants = index_by_key(value for type_ in types if isinstance(type_, ir.Constant) for value in type_.values)
     together = ir.Constant(tuple(constants.values()))
-    return [together if index in places else one for index, one in enumerate(types) if index not in places[1:]]
+    return [together if index in places else type_ for index, type_ in enumerate(types) if index not in places[1:]]
 
 
 def _join_types(notes: Notes, nodes: list[Node]) -> ir.Type:
@@ -254,10 +255,10 @@ def _make_union(types: list[ir.Type], *, is_exclusive: bool = False) -> ir.Type:
 
 def _drop_duplicates(types: list[ir.Type], *, flat: bool) -> list[ir.Type]:
     """The types without duplicates and without those that have no value, null last."""
-    parts = [part for one in types for part in (one.types if flat and isinstance(one, ir.AnyOf) else (one,))]
+    parts = [part for type_ in types for part in (type_.types if flat and isinstance(type_, ir.AnyOf) else (type_,))]
     once = {repr(part): part for part in parts}  # in Python, 1 and true are equal
-    others = [part for part in once.values() if part not in (ir.Nothing(), ir.Null())]
-    return [*others, *([ir.Null()] if ir.Null() in parts else [])]
+    non_null = [part for part in once.values() if part not in (ir.Nothing(), ir.Null())]
+    return [*non_null, *([ir.Null()] if ir.Null() in parts else [])]
 
 
 _OF_CONSTANTS: Final = frozenset({"const", "enum", "type"})

@@ -43,8 +43,10 @@ def understand(
             bundled = bundle(protocol, names=names, shared=shared, methods=methods)
             return lower(bundled, keep_unknown=keep_unknown), bundled
 
-    how = repr((sorted(names.items()), sorted(shared), keep_unknown, methods))
-    return find_or_make(cache, protocol.list_inputs(), make, _list_records, make_place_key(Path(protocol.name), how))
+    options = repr((sorted(names.items()), sorted(shared), keep_unknown, methods))
+    return find_or_make(
+        cache, protocol.list_inputs(), make, _list_records, make_place_key(Path(protocol.name), options)
+    )
 
 
 @functools.cache
@@ -55,4 +57,4 @@ def _list_records() -> Mapping[str, type]:
     from acpgen.methods import discovery, profile
 
     modules = (errors, ir, bundle, discovery, profile)
-    return {name: record for each in modules for name, record in vars(each).items() if isinstance(record, type)}
+    return {name: record for module in modules for name, record in vars(module).items() if isinstance(record, type)}

@@ -38,28 +38,33 @@ def find_unchecked(protocol: ir.Protocol, bundle: Bundle) -> Mapping[str, Mappin
     A definition has its own places, and those reachable only through its schema, not through its type; definitions without any are
     omitted.
     """
-    candidates = {name: one for name, one in protocol.definitions.items() if one.unenforced}
-    judged = {name: _find_judging(one, bundle) for name, one in candidates.items()}
+    candidates = {name: definition for name, definition in protocol.definitions.items() if definition.unenforced}
+    validators = {name: _find_judging(definition, bundle) for name, definition in candidates.items()}
     referred = {name: dict.fromkeys(list_references(schema)) for name, schema in bundle.definitions.items()}
-    met = find_reachable(judged.values(), referred.__getitem__)
+    reachable = find_reachable(validators.values(), referred.__getitem__)
     gaps = {
         name: {
             at: gap
             for pattern, at in list_patterns(bundle.definitions[name], bundle.origins[name])
             if (gap := translate_pattern(pattern).gap)
         }
-        for name in met
+        for name in reachable
     }
 
     def find_unchecked_types(name: str) -> Mapping[str, str]:
         reachable_types = find_reachable(
-            [name], lambda one: types_of(protocol.definitions[one]) if one in protocol.definitions else ()
+            [name],
+            lambda reference: types_of(protocol.definitions[reference]) if reference in protocol.definitions else (),
         )
-        beyond = find_reachable([judged[name]], referred.__getitem__).keys() - (reachable_types.keys() - {name})
-        return {at: gap for one in met if one in {judged[name], *beyond} for at, gap in gaps[one].items()}
+        beyond = find_reachable([validators[name]], referred.__getitem__).keys() - (reachable_types.keys() - {name})
+        return {
+            at: gap for target in reachable if target in {validators[name], *beyond} for at, gap in gaps[target].items()
+        }
 
     doubtful = find_sources([name for name, places in gaps.items() if places], referred)
-    return {name: places for name in candidates if judged[name] in doubtful and (places := find_unchecked_types(name))}
+    return {
+        name: places for name in candidates if validators[name] in doubtful and (places := find_unchecked_types(name))
+    }
 
 
 def _find_judging(definition: ir.Definition, bundle: Bundle) -> str:
@@ -80,5 +85,5 @@ def describe_gaps(label: str, gaps_by_name: Gaps) -> tuple[str, ...]:
         f"the package lists every place in UNENFORCED."
     )
     lines = [f"  {place}: {gap}" for place, gap in [*every.items()][:FEW]]
-    rest = len(every) - FEW
-    return (head, *lines, *([f"  and {count_noun(rest, 'more pattern')}"] if rest > 0 else []))
+    count = len(every) - FEW
+    return (head, *lines, *([f"  and {count_noun(count, 'more pattern')}"] if count > 0 else []))

@@ -108,9 +108,9 @@ def list_payloads(calls: Calls) -> Mapping[str, tuple[str, ...]]:
     for call in calls.calls:
         for place in (call.params, call.result):
             if place is not None and place.keys:
-                own = class_name(place.keys[-1])
-                names = (f"{place.owner}{own}",) if place.keys[0] not in ("anyOf", "oneOf") else ()
-                by_method = f"{class_name(call.name)}{own}"
+                member_name = class_name(place.keys[-1])
+                names = (f"{place.owner}{member_name}",) if place.keys[0] not in ("anyOf", "oneOf") else ()
+                by_method = f"{class_name(call.name)}{member_name}"
                 names_by_place.setdefault(place.at, (*names, by_method, f"{place.owner}{by_method}"))
     return names_by_place
 
@@ -155,8 +155,8 @@ def find_omitted(schemas: Schemas, name: str | None, envelope: ir.Envelope, *, i
 
 def _read_keyword(message: Node, keyword: str) -> Any:
     """The value of a keyword in a message, or in the last of its inline parts that has it."""
-    saying = [one.says[keyword] for one in (message, *reversed(message.get_subschemas("allOf"))) if keyword in one.says]
-    return saying[0] if saying else None
+    parts = (message, *reversed(message.get_subschemas("allOf")))
+    return next((part.says[keyword] for part in parts if keyword in part.says), None)
 
 
 def _name(place: Node | None, schemas: Schemas) -> str | None:
@@ -179,18 +179,18 @@ class _Finder:
         matches: list[Match] = []
         for rule in profile.rules:
             rule_messages = list(self._list_messages(rule))
-            own = [message for message in rule_messages if message.place not in messages]
-            messages.update({message.place: message for message in own})
-            matches.append((rule, rule_messages, own))
+            new_messages = [message for message in rule_messages if message.place not in messages]
+            messages.update({message.place: message for message in new_messages})
+            matches.append((rule, rule_messages, new_messages))
         order = {name: index for index, name in enumerate(self.schemas)}
         numbers = {place: tuple(int(key) for key in place.keys if key.isdecimal()) for place in messages}
-        ordered = sorted(messages.values(), key=lambda one: (order[one.place.owner], numbers[one.place]))
+        ordered = sorted(messages.values(), key=lambda message: (order[message.place.owner], numbers[message.place]))
         senders = self._find_senders(messages)
         calls, senders_of, doubled = self._find_calls(ordered, senders)
         for (name, kind), call in calls.items():
-            others = [side for side in self._find_sides(senders) if side not in senders_of[name, kind]]
-            is_known = len(senders_of[name, kind]) == 1 and len(others) == 1
-            calls[name, kind] = replace(call, side=call.side or (others[0] if is_known else "both"))
+            handlers = [side for side in self._find_sides(senders) if side not in senders_of[name, kind]]
+            is_known = len(senders_of[name, kind]) == 1 and len(handlers) == 1
+            calls[name, kind] = replace(call, side=call.side or (handlers[0] if is_known else "both"))
         unsent = [name for name, kind in calls if calls[name, kind].side == "both" and not senders_of[name, kind]]
         for name, entry in profile.listed.items():
             params, result = map(self.read.find_payload, (entry.params, entry.result))
@@ -206,7 +206,7 @@ class _Finder:
             unsent=tuple(dict.fromkeys(unsent)),
             beyond=tuple(text for message in ordered for text in self._list_extra_members(message)),
             unmatched=tuple(
-                UNUSED_RULE(at=f"{profile.at}#{write_plain_pointer(*keys)}", what_for=why) for keys, why in unused
+                UNUSED_RULE(at=f"{profile.at}#{write_plain_pointer(*keys)}", what_for=reason) for keys, reason in unused
             ),
         )
         if profile.unmatched == "refused" and gaps.unmatched:
@@ -242,7 +242,7 @@ class _Finder:
                 senders_of.setdefault(key, set()).update(senders.get(message.place, ()))
             else:
                 doubled.append(message.place.at)
-        return {key: calls[key] for key in sorted(calls, key=lambda one: places[one])}, senders_of, doubled
+        return {key: calls[key] for key in sorted(calls, key=places.__getitem__)}, senders_of, doubled
 
     # --- gaps ---
 
@@ -276,8 +276,10 @@ class _Finder:
                 if self.read.find_method(branch, rule) is None or ("*" in rule.unions and not branch.keys):
                     continue
                 is_request = find_property(branch, "id") is not None
-                own = replace(rule, kind="request" if is_request else "notification") if "*" in rule.unions else rule
-                yield Message(branch, own, self.read.find_stem(branch))
+                branch_rule = (
+                    replace(rule, kind="request" if is_request else "notification") if "*" in rule.unions else rule
+                )
+                yield Message(branch, branch_rule, self.read.find_stem(branch))
 
     # --- sides ---
 
@@ -321,20 +323,20 @@ class _Finder:
         side = self.profile.handled.get(name) or rule.side
         templates = (self.profile.results.get(name, ""), *rule.results) if rule.kind == "request" else ()
         about = self.read.find_params_name(params)
-        results = (self.read.find_payload(one, message.stem, about, place) for one in templates)
-        result = next((one for one in results if one is not None), None)
+        results = (self.read.find_payload(template, message.stem, about, place) for template in templates)
+        result = next((node for node in results if node is not None), None)
         result = None if result is None or says_nothing(result) else result
         return Call(name, rule.kind, side, place, params, result, is_optional, is_optional_result(result))
 
 
-def _spell(stem: str, how: str) -> str:
+def _spell(stem: str, spelling: str) -> str:
     """A name in another spelling: `GetThing` as `getThing`, `get_thing` or `get-thing`."""
     words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", stem) or [stem]
-    if how == "as-is":
+    if spelling == "as-is":
         return stem
-    if how == "camelCase":
+    if spelling == "camelCase":
         return "".join([words[0].lower(), *words[1:]])
-    return ("_" if how == "snake_case" else "-").join(word.lower() for word in words)
+    return ("_" if spelling == "snake_case" else "-").join(word.lower() for word in words)
 
 
 # --- entries of a profile that match nothing ---
@@ -356,7 +358,9 @@ def _find_unused(
             names = " and ".join(map(show, members))
             yield ("alternatives", name), f"the schema lacks one of {names}, or has a definition {show(name)} itself"
     places = [("results", name, place) for name, place in profile.results.items()]
-    places += [("methods", name, place) for name, one in profile.listed.items() for place in (one.params, one.result)]
+    places += [
+        ("methods", name, place) for name, entry in profile.listed.items() for place in (entry.params, entry.result)
+    ]
     for key, name, place in places:
         if place and reader.find_payload(place) is None:
             yield (key, name), f"the schema has no definition or property {show(place)}"
@@ -365,8 +369,8 @@ def _find_unused(
             if not _is_union(reader, name):
                 yield ("sent", side), f"the schema has no union {show(name)}"
     for index, match in enumerate(matches):
-        for keys, why in _explain_rule(reader, *match):
-            yield ("messages", str(index), *keys), why
+        for keys, reason in _explain_rule(reader, *match):
+            yield ("messages", str(index), *keys), reason
 
 
 def _is_union(reader: Reader, name: str) -> bool:
@@ -375,7 +379,7 @@ def _is_union(reader: Reader, name: str) -> bool:
 
 
 def _explain_rule(
-    reader: Reader, rule: Rule, messages: Sequence[Message], own: Sequence[Message]
+    reader: Reader, rule: Rule, messages: Sequence[Message], new_messages: Sequence[Message]
 ) -> Iterator[tuple[tuple[str, ...], str]]:
     missing = [name for name in rule.unions if name != "*" and not _is_union(reader, name)]
     for name in missing:
@@ -389,13 +393,15 @@ def _explain_rule(
             return
         subject = f"the definitions called like {show(rule.named)}" if rule.named else "the branches of the unions"
         yield (), f"{subject} have no property {show(rule.method)} that is a constant, so none is a message"
-    elif not own:
+    elif not new_messages:
         yield (), "rules before this one find each message that it would find"
     else:
         for place, template in enumerate(rule.results):
             results = (
-                reader.find_payload(template, one.stem, reader.find_params_name(find_params(one)), one.place)
-                for one in own
+                reader.find_payload(
+                    template, message.stem, reader.find_params_name(find_params(message)), message.place
+                )
+                for message in new_messages
             )
             if all(result is None for result in results):
                 yield ("results", str(place)), f"for no message of this rule the schema has {show(template)}"

@@ -33,10 +33,10 @@ class Reader:
     def __init__(self, schemas: Schemas, profile: Profile) -> None:
         self.schemas = schemas
         self.profile = profile
-        self.written: dict[str, list[Node]] = {}
+        self.nodes_by_name: dict[str, list[Node]] = {}
         for node in schemas.values():
             for name in dict.fromkeys((get_written_name(node), node.owner)):
-                self.written.setdefault(name, []).append(node)
+                self.nodes_by_name.setdefault(name, []).append(node)
 
     def find_rule_stem(self, rule: Rule, definition: Node) -> str | None:
         """The value of `{name}` of a rule in the name of a definition, in its file or in the bundle."""
@@ -87,21 +87,22 @@ class Reader:
         holder = self._find_nearest(name, message) if dot else None
         if holder is None:
             return None
-        is_response = not is_guess or any(find_property(holder, one) is not None for one in _WRAPS)
+        is_response = not is_guess or any(find_property(holder, wrapper) is not None for wrapper in _WRAPS)
         return find_property(holder, member) if is_response else None
 
     def _find_nearest(self, name: str, message: Node | None) -> Node | None:
         """The definition with this name; of several in groups, the one beside the message, otherwise the outermost."""
-        candidates = self.written.get(name, [])
+        candidates = self.nodes_by_name.get(name, [])
         if len(candidates) < 2:
             return candidates[0] if candidates else None
         group = split_place(self.find_definition(message).at)[:-1] if message is not None else ()
-        parents = [(split_place(one.at)[:-1], one) for one in candidates]
-        return next((one for place, one in parents if place == group), min(parents, key=lambda each: len(each[0]))[1])
+        parents = [(split_place(candidate.at)[:-1], candidate) for candidate in candidates]
+        outermost = min(parents, key=lambda parent: len(parent[0]))[1]
+        return next((candidate for place, candidate in parents if place == group), outermost)
 
     def get_definitions(self, names: Sequence[str]) -> list[Node]:
         """The definitions with these names."""
-        return [node for name in names for node in self.written.get(name, ())]
+        return [node for name in names for node in self.nodes_by_name.get(name, ())]
 
 
 def _order_branches(union: Node) -> Sequence[Node]:
@@ -140,8 +141,8 @@ def _find_property(node: Node, name: str, cache: dict[Node, Node | None], *, is_
         for part in (*inline, *references, *(part for part in node.get_subschemas("allOf") if part not in inline)):
             cache[node] = cache[node] or _find_property(part, name, cache, is_message=is_message)
         if cache[node] is None and not is_message:
-            each = [_find_property(branch, name, cache, is_message=False) for branch in node.branches]
-            places = {place for place in each if place is not None}
+            properties = [_find_property(branch, name, cache, is_message=False) for branch in node.branches]
+            places = {place for place in properties if place is not None}
             cache[node] = places.pop() if len(places) == 1 else None
     return cache[node]
 
@@ -155,11 +156,13 @@ def is_optional_result(result: Node | None) -> bool:
     return not any(result.keys[-1] in holder.required for holder in holders)
 
 
-def is_same(one: Node | None, other: Node | None) -> bool:
+def is_same(left: Node | None, right: Node | None) -> bool:
     """Whether two payloads are the same definition, or have the same assertions."""
-    if one is None or other is None or one is other:
-        return one is other
-    first, second = (each.says if each.keys else {"$ref": write_reference(each.owner)} for each in (one, other))
+    if left is None or right is None or left is right:
+        return left is right
+    first, second = (
+        payload.says if payload.keys else {"$ref": write_reference(payload.owner)} for payload in (left, right)
+    )
     return strip_prose(first) == strip_prose(second)
 
 

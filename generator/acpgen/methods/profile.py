@@ -114,10 +114,10 @@ MARKED: Final = Profile("x-method", "the keyword 'x-method'", (), marked=True, h
 _GUESS: Final = "guess"
 
 
-def choose(documents: Documents, named: Profile | None = None) -> Profile:
+def choose(documents: Documents, profile: Profile | None = None) -> Profile:
     """The profile for a schema: the one named, or the one that fits."""
-    if named is not None:
-        return named
+    if profile is not None:
+        return profile
     values = [document.value for document in documents.documents if is_object(document.value)]
     for name in list_names():
         candidate = read_built_in(name)
@@ -194,8 +194,8 @@ def _check_contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
     rules: list[tuple[tuple[str, ...], Any]] = [
         (("messages", str(index)), rule) for index, rule in enumerate(table.get("messages", ()))
     ]
-    methods = [(("methods", name), row) for name, row in table.get("methods", {}).items()]
-    named_sides = [((*keys, "side"), row["side"]) for keys, row in (*rules, *methods) if "side" in row]
+    methods = [(("methods", name), entry) for name, entry in table.get("methods", {}).items()]
+    named_sides = [((*keys, "side"), entry["side"]) for keys, entry in (*rules, *methods) if "side" in entry]
     named_sides += [((key, side), side) for key in ("sent", "handled") for side in table.get(key, {})]
     for keys, side in named_sides:
         if side not in sides:
@@ -247,12 +247,12 @@ def list_definition_names(value: Mapping[str, Any]) -> Iterator[str]:
 
 def _has_mark(value: Mapping[str, Any]) -> bool:
     """Whether a definition has `x-method`, with any value."""
-    waiting = [value[keyword] for keyword in DEFINITIONS if is_object(value.get(keyword))]
+    groups = [value[keyword] for keyword in DEFINITIONS if is_object(value.get(keyword))]
     for depth in range(3):
-        members = [member for group in waiting for member in group.values() if is_object(member)]
+        members = [member for group in groups for member in group.values() if is_object(member)]
         if any("x-method" in member for member in members):
             return True
-        waiting = members if depth < 2 else []
+        groups = members if depth < 2 else []
     return False
 
 

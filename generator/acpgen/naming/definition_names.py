@@ -34,64 +34,64 @@ class NameRequest(Struct, frozen=True):
     kind: Kind
     path: str
     parts: tuple[str, ...]
-    wanted: str
+    name: str
     is_chosen: bool = False
 
 
 @dataclass(slots=True)
-class Settled:
-    """The name of each request by its key; `first` maps a request to the one it was merged with; `taken` are names chosen twice."""
+class Assignment:
+    """The name of each request by its key; `first` maps a request to the one it was merged with; `conflicts` are names chosen twice."""
 
     names: dict[str, str] = field(default_factory=dict[str, str])
     first: dict[str, str] = field(default_factory=dict[str, str])
-    taken: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    conflicts: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
 
-def settle(requests: Mapping[str, NameRequest], definitions: Mapping[str, Schema]) -> Settled:
+def assign_names(requests: Mapping[str, NameRequest], definitions: Mapping[str, Schema]) -> Assignment:
     """Name all requests. The definitions have the same keys, and refer to each other by them (`#/$defs/key`)."""
-    work = _Settling(requests, definitions)
+    work = _Assigner(requests, definitions)
     work.run()
-    return work.settled
+    return work.assignment
 
 
-def rename(definitions: Mapping[str, Schema], settled: Settled) -> dict[str, Schema]:
+def rename(definitions: Mapping[str, Schema], assignment: Assignment) -> dict[str, Schema]:
     """The definitions by their names, with references renamed."""
-    schemas_by_key = {key: schema for key, schema in definitions.items() if key not in settled.first}
+    schemas_by_key = {key: schema for key, schema in definitions.items() if key not in assignment.first}
     for schema in schemas_by_key.values():
-        rename_references(schema, settled)
-    return {settled.names[key]: schema for key, schema in schemas_by_key.items()}
+        rename_references(schema, assignment)
+    return {assignment.names[key]: schema for key, schema in schemas_by_key.items()}
 
 
-def rename_references(schema: Any, settled: Settled) -> None:
+def rename_references(schema: Any, assignment: Assignment) -> None:
     """Rename the references of a schema."""
-    for one in list_schemas(schema):
-        key = read_reference(one["$ref"]) if _is_local(one.get("$ref")) else ""
-        if key in settled.names:
-            one["$ref"] = write_reference(settled.names[key])
+    for subschema in list_schemas(schema):
+        key = read_reference(subschema["$ref"]) if _is_local(subschema.get("$ref")) else ""
+        if key in assignment.names:
+            subschema["$ref"] = write_reference(assignment.names[key])
 
 
-class _Settling:
+class _Assigner:
     def __init__(self, requests: Mapping[str, NameRequest], definitions: Mapping[str, Schema]) -> None:
         self.requests = requests
         self.definitions = definitions
         self.order = sorted(requests, key=self._locate)
-        self.settled = Settled()
-        self.taken: dict[str, str] = {}
+        self.assignment = Assignment()
+        self.holders: dict[str, str] = {}
 
     def run(self) -> None:
         self._take_chosen_names()
         self._name_by_keys(self._merge(self._list_requests("member"), self._get_last_key))
         inner = self._merge(self._list_requests("inner"), self._get_last_key)
         for key, name in _name_inner_definitions(
-            {key: self.requests[key].parts for key in inner}, set(self.taken)
+            {key: self.requests[key].parts for key in inner}, set(self.holders)
         ).items():
             self._take(key, [name])
         for key in self._list_requests("place"):
             request = self.requests[key]
-            self._take(key, [request.wanted, f"{_get_stem(request.path)}{request.wanted}"])
-        self._name_roots(self._merge(self._list_requests("root"), self._get_wanted_name))
-        for key, first in self.settled.first.items():
-            self.settled.names[key] = self.settled.names[first]
+            self._take(key, [request.name, f"{_get_stem(request.path)}{request.name}"])
+        self._name_roots(self._merge(self._list_requests("root"), self._get_preferred_name))
+        for key, first in self.assignment.first.items():
+            self.assignment.names[key] = self.assignment.names[first]
 
     def _list_requests(self, kind: Kind) -> list[str]:
         """The requests of a kind without a chosen name."""
@@ -102,8 +102,8 @@ class _Settling:
         steps = ((int(part), "") if part.isdecimal() else (-1, part) for part in request.parts)
         return (len(request.parts), request.path, *steps)
 
-    def _get_wanted_name(self, key: str) -> str:
-        return class_name(self.requests[key].wanted)
+    def _get_preferred_name(self, key: str) -> str:
+        return class_name(self.requests[key].name)
 
     def _get_last_key(self, key: str) -> str:
         return self.requests[key].parts[-1]
@@ -111,33 +111,35 @@ class _Settling:
     def _take_chosen_names(self) -> None:
         """Assign the names that the user chose; two things with the same name must have the same assertions."""
         for key in (key for key in self.order if self.requests[key].is_chosen):
-            name = self.requests[key].wanted
-            other = self.taken.setdefault(class_name(name), key)
-            if other == key:
-                self.settled.names[key] = name
-            elif self._is_same(key, other):
-                self.settled.first[key] = other
+            name = self.requests[key].name
+            holder = self.holders.setdefault(class_name(name), key)
+            if holder == key:
+                self.assignment.names[key] = name
+            elif self._is_same(key, holder):
+                self.assignment.first[key] = holder
             else:
-                self.settled.taken.append((key, other))
-                self.settled.names[key] = name
+                self.assignment.conflicts.append((key, holder))
+                self.assignment.names[key] = name
 
     def _name_by_keys(self, distinct_keys: Sequence[str]) -> None:
         """Name definitions by their keys; of several different ones with the same key, each is prefixed with the name of its file."""
         count = Counter(self._get_last_key(key) for key in distinct_keys)
         for key in distinct_keys:
             name = self._get_last_key(key)
-            other = self.taken.get(class_name(name))
-            if other is not None and self.requests[other].wanted == name:
-                if self.requests[other].path == self.requests[key].path:
-                    self.settled.taken.append((key, other))
-                    self.settled.names[key] = name
+            holder = self.holders.get(class_name(name))
+            if holder is not None and self.requests[holder].name == name:
+                if self.requests[holder].path == self.requests[key].path:
+                    self.assignment.conflicts.append((key, holder))
+                    self.assignment.names[key] = name
                 elif count[name] == 1:
                     self._separate([key], name)
             elif count[name] == 1:
-                self.taken.setdefault(class_name(name), key)
-                self.settled.names[key] = name
+                self.holders.setdefault(class_name(name), key)
+                self.assignment.names[key] = name
         for name in sorted(name for name, number in count.items() if number > 1):
-            rivals = [key for key in distinct_keys if self._get_last_key(key) == name and key not in self.settled.names]
+            rivals = [
+                key for key in distinct_keys if self._get_last_key(key) == name and key not in self.assignment.names
+            ]
             self._separate(rivals, name)
 
     def _separate(self, keys: Sequence[str], name: str) -> None:
@@ -152,9 +154,9 @@ class _Settling:
             self._take(key, [f"{keyword}{_prefix_name(word, class_name(name))}" if word or keyword else name])
 
     def _name_roots(self, keys: Sequence[str]) -> None:
-        count = Counter(map(self._get_wanted_name, keys))
+        count = Counter(map(self._get_preferred_name, keys))
         for name in sorted(count):
-            rivals = [key for key in keys if self._get_wanted_name(key) == name]
+            rivals = [key for key in keys if self._get_preferred_name(key) == name]
             if len(rivals) > 1:
                 self._separate(rivals, name)
             else:
@@ -165,9 +167,9 @@ class _Settling:
     def _take(self, key: str, candidates: Sequence[str]) -> None:
         """Assign the first of these names that is free to a request."""
         names = chain(candidates, number_names(candidates[0]))
-        name = next(name for name in names if class_name(name) not in self.taken)
-        self.taken[class_name(name)] = key
-        self.settled.names[key] = name
+        name = next(name for name in names if class_name(name) not in self.holders)
+        self.holders[class_name(name)] = key
+        self.assignment.names[key] = name
 
     # --- what is the same ---
 
@@ -180,35 +182,38 @@ class _Settling:
             distinct_keys: list[str] = []
             referents = {key: self._stands_for(key, group) for key in group}
             for key in sorted(group, key=lambda key: referents[key] is not None):
-                alike = [other for other in distinct_keys if referents[key] == other]
+                alike = [candidate for candidate in distinct_keys if referents[key] == candidate]
                 if not alike:
-                    others = (other for other in distinct_keys if self.requests[other].path != self.requests[key].path)
-                    alike = [*islice((other for other in others if self._is_same(key, other)), 1)]
+                    path = self.requests[key].path
+                    candidates = (candidate for candidate in distinct_keys if self.requests[candidate].path != path)
+                    alike = [*islice((candidate for candidate in candidates if self._is_same(key, candidate)), 1)]
                 distinct_keys += [] if alike else [key]
-                self.settled.first.update({key: alike[0]} if alike else {})
-        return [key for key in keys if key not in self.settled.first]
+                self.assignment.first.update({key: alike[0]} if alike else {})
+        return [key for key in keys if key not in self.assignment.first]
 
     def _stands_for(self, key: str, group: Sequence[str]) -> str | None:
         """The member of a group that a definition merely refers to; `None` if there is none."""
-        other = find_lone_reference(self.definitions[key])
-        if other is None or other not in group or self.requests[key].path == self.requests[other].path:
+        target = find_lone_reference(self.definitions[key])
+        if target is None or target not in group or self.requests[key].path == self.requests[target].path:
             return None
         is_plain = not any(word.startswith("x-") for word in self.definitions[key])
-        return other if is_plain and find_lone_reference(self.definitions[other]) not in group else None
+        return target if is_plain and find_lone_reference(self.definitions[target]) not in group else None
 
-    def _is_same(self, key: str, other: str) -> bool:
+    def _is_same(self, key: str, other_key: str) -> bool:
         """Whether two definitions have the same assertions, including those of definitions they refer to."""
-        pending: list[tuple[Any, Any]] = [(strip_prose(self.definitions[key]), strip_prose(self.definitions[other]))]
-        assumed = {(key, other)}
+        pending: list[tuple[Any, Any]] = [
+            (strip_prose(self.definitions[key]), strip_prose(self.definitions[other_key]))
+        ]
+        assumed = {(key, other_key)}
         while pending:
             spend()
-            one, two = pending.pop()
-            if is_object(one) and is_object(two):
-                if one.keys() != two.keys():
+            left, right = pending.pop()
+            if is_object(left) and is_object(right):
+                if left.keys() != right.keys():
                     return False
-                for word in one:
-                    if word == "$ref" and _is_local(one[word]) and _is_local(two[word]):
-                        ends = (read_reference(one[word]), read_reference(two[word]))
+                for word in left:
+                    if word == "$ref" and _is_local(left[word]) and _is_local(right[word]):
+                        ends = (read_reference(left[word]), read_reference(right[word]))
                         if ends[0] == ends[1] or ends in assumed:
                             continue
                         if not all(end in self.definitions for end in ends) or not self._is_alike(*ends):
@@ -216,19 +221,19 @@ class _Settling:
                         assumed.add(ends)
                         pending.append((strip_prose(self.definitions[ends[0]]), strip_prose(self.definitions[ends[1]])))
                     else:
-                        pending.append((one[word], two[word]))
-            elif is_array(one) and is_array(two):
-                if len(one) != len(two):
+                        pending.append((left[word], right[word]))
+            elif is_array(left) and is_array(right):
+                if len(left) != len(right):
                     return False
-                pending.extend(zip(one, two, strict=True))
-            elif type(one) is not type(two) or one != two:
+                pending.extend(zip(left, right, strict=True))
+            elif type(left) is not type(right) or left != right:
                 return False
         return True
 
-    def _is_alike(self, key: str, other: str) -> bool:
+    def _is_alike(self, key: str, other_key: str) -> bool:
         """Whether two definitions have the same last key and the same preferred name."""
-        one, two = self.requests[key], self.requests[other]
-        return one.parts[-1:] == two.parts[-1:] and one.wanted == two.wanted
+        request, other_request = self.requests[key], self.requests[other_key]
+        return request.parts[-1:] == other_request.parts[-1:] and request.name == other_request.name
 
 
 def _is_local(ref: object) -> bool:

@@ -101,10 +101,10 @@ def field_names(properties: Collection[str], inherited: Mapping[str, str] | None
     spelled = {
         name: "_".join(word.lower() for part in _spell_parts(name) for word in split_words(part)) for name in properties
     }
-    own = {
+    ladders = {
         name: (field_name(name), _make_attribute(spelled[name], name)) for name in properties if name not in base_names
     }
-    names = {**base_names, **assign(own, used=base_names.values())}
+    names = {**base_names, **assign(ladders, used=base_names.values())}
     return {name: names[name] for name in properties}
 
 
@@ -228,9 +228,9 @@ def assign(ladders: Mapping[str, Sequence[str]], used: Collection[str] = ()) -> 
             take(key, ladders[key][0])
     for key in order:
         if key not in names:
-            first, *others = ladders[key]
+            first, *alternatives = ladders[key]
             points = "".join(f"U{ord(character):04X}" for character in key)
-            candidates = (*others, f"{first}_", f"{first}__", f"{first}_{points}", f"{first}_{points}_")
+            candidates = (*alternatives, f"{first}_", f"{first}__", f"{first}_{points}", f"{first}_{points}_")
             take(key, next((name for name in candidates if name not in used_names), candidates[-1]))
     return {key: names[key] for key in ladders}
 

@@ -47,7 +47,7 @@ class NameOverrides:
                 ]
             )
         self.names = names
-        self.written = {_normalize(key): key for key in names}
+        self.keys_by_form = {_normalize(key): key for key in names}
         self.used: set[str] = set()
         self.requested: set[str] = set()
 
@@ -66,7 +66,7 @@ class NameOverrides:
         return chosen_name
 
     def _find_alike(self, key: str, is_exact: bool) -> str | None:
-        entry = self.written.get(_normalize(key))
+        entry = self.keys_by_form.get(_normalize(key))
         is_other = is_exact and entry is not None and "#/definitions/" in f"{key}{entry}"
         return None if is_other else entry
 
@@ -150,7 +150,7 @@ class NamedPlaces:
         for place in variants:
             tagged = f"{place.rpartition('/')[0]}[{self.tags[place]}]{tagged.removeprefix(place)}"
         source_place = restore_keywords(at, self.files)
-        keys = [key for each in (source_place, at) for key in (each, _make_fragment(each))]
+        keys = [key for pointer in (source_place, at) for key in (pointer, _make_fragment(pointer))]
         keys += [*([tagged, _make_fragment(tagged)] if tagged != at else []), *self._find_meanings(at)]
         if variants and variants[0] != at:
             keys += [f"{meaning}{at.removeprefix(variants[0])}" for meaning in self._find_meanings(variants[0])]
@@ -164,14 +164,16 @@ class NamedPlaces:
         variants = self._list_places()
         for entry in () if self.may_count else [*self.names.names]:
             if (place := _find_container(entry, variants)) is not None:
-                rest = _replace_definitions(entry).removeprefix(place)
-                yield NAMED_BY_POSITION(at=entry, instead=f"{variants[place][1]}{rest}")
+                suffix = _replace_definitions(entry).removeprefix(place)
+                yield NAMED_BY_POSITION(at=entry, instead=f"{variants[place][1]}{suffix}")
 
     def find_unused(self) -> Mapping[str, str]:
         """The remaining entries that match nothing, each with a hint."""
         variants: Mapping[str, tuple[str, str]] = {} if self.may_count else self._list_places()
         entries = [
-            one for one in self.names.names if one not in self.names.used and _find_container(one, variants) is None
+            entry
+            for entry in self.names.names
+            if entry not in self.names.used and _find_container(entry, variants) is None
         ]
         return {entry: self.names.hint(entry) for entry in entries}
 

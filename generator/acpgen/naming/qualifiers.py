@@ -35,8 +35,8 @@ def make_branch_words(branches: Sequence[Node], union: Tagged | None) -> list[st
     numbered: dict[str, Iterator[str]] = {}  # each goes on where it was left: what it has told is used
     for index in sorted(range(len(branches)), key=lambda index: (first[index][0], index)):
         best = first[index][1]
-        words, more = (word for _, word in ladders[index]), numbered.setdefault(best, number_names(best))
-        word = next(word for word in chain([best], words, more) if word not in used_words) if best else ""
+        words, numbered_words = (word for _, word in ladders[index]), numbered.setdefault(best, number_names(best))
+        word = next(word for word in chain([best], words, numbered_words) if word not in used_words) if best else ""
         used_words.add(word)
         word_by_index[index] = word
     return [word_by_index[index] for index in range(len(branches))]
@@ -62,14 +62,14 @@ def join_words(word: str, union: str) -> str:
 
 def without_stutter(tag: str, union: str, variant: Node) -> list[str]:
     """Candidate names for a variant whose tag has several words and repeats the last word of its body or union."""
-    own, above = _split_words(tag), _split_words(union)
+    words, union_words = _split_words(tag), _split_words(union)
     bodies = [_split_words(part.reference) for part in variant.parts if part.reference is not None]
-    if len(own) < 2:
+    if len(words) < 2:
         return []
-    if own[-1] == above[-1]:
-        is_said = own[: len(above) - 1] == above[:-1]
-        return [] if is_said else ["".join([*above[:-1], tag])]
-    return [tag] if any(own[-1:] == body[-1:] for body in bodies) else []
+    if words[-1] == union_words[-1]:
+        is_repeated = words[: len(union_words) - 1] == union_words[:-1]
+        return [] if is_repeated else ["".join([*union_words[:-1], tag])]
+    return [tag] if any(words[-1:] == body[-1:] for body in bodies) else []
 
 
 def _split_words(name: str) -> list[str]:
@@ -90,9 +90,9 @@ def find_constants(branches: Sequence[Node]) -> dict[int, Tag]:
             value = next((sub.constant for sub in subs if sub.constant is not None), None)
             if value is not None:
                 constants_by_name.setdefault(name, {})[index] = value
-    most = {name: len(index_by_key(values.values())) for name, values in constants_by_name.items()}
-    names = sorted(name for name, values in constants_by_name.items() if len(values) == 1 or most[name] > 1)
-    best = max(names, key=lambda name: most[name], default=None)
+    counts = {name: len(index_by_key(values.values())) for name, values in constants_by_name.items()}
+    names = sorted(name for name, values in constants_by_name.items() if len(values) == 1 or counts[name] > 1)
+    best = max(names, key=lambda name: counts[name], default=None)
     return {} if best is None else constants_by_name[best]
 
 

@@ -60,9 +60,9 @@ def find_hidden_targets(name: str | None = None) -> Iterator[Faults]:
     for entry in entry_points(group=GROUP):
         if entry.name in BUILT_IN and name in (None, entry.name):
             yield make_failure(entry.value, entry.name, "acpgen has a target of this name, which is used")
-    for own, path in find_programs().items():
-        if own in BUILT_IN and name in (None, own):
-            yield make_failure(path, own, "acpgen has a target of this name, which is used")
+    for program, path in find_programs().items():
+        if program in BUILT_IN and name in (None, program):
+            yield make_failure(path, program, "acpgen has a target of this name, which is used")
 
 
 def with_options(name: str, settings: Settings, values: Mapping[str, object], at: str, key: str) -> Settings:

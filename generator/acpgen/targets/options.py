@@ -67,7 +67,7 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 def find_misdeclared(options: object) -> str:
     """The error in the options that an external target declares; empty if there is none."""
     if not isinstance(options, tuple) or not all(
-        isinstance(one, Option) for one in cast("tuple[object, ...]", options)
+        isinstance(option, Option) for option in cast("tuple[object, ...]", options)
     ):
         return "its options are not a tuple of acpgen.plugins.Option"
     names: set[str] = set()
@@ -107,18 +107,18 @@ def check_options(
     by_name = {option.name: option for option in declared}
     options: dict[str, Value] = {option.name: option.default for option in declared}
     for name, value in values.items():
-        named = f"{key}.{name}" if key else name
+        qualified_name = f"{key}.{name}" if key else name
         option = by_name.get(name)
         if option is None:
             hint = suggest_name(name, by_name) or "This target has no options."
-            faults.append(UNKNOWN_KEY(at=at, key=named, hint=hint))
+            faults.append(UNKNOWN_KEY(at=at, key=qualified_name, hint=hint))
             continue
-        fitting = next(_list_readings(option, value), None)
-        if fitting is None:
+        reading = next(_list_readings(option, value), None)
+        if reading is None:
             hint = suggest_name(str(value), option.choices) if option.choices else "Correct the value."
-            faults.append(BAD_SETTING(at=at, key=named, expected=option.expected, hint=hint))
+            faults.append(BAD_SETTING(at=at, key=qualified_name, expected=option.expected, hint=hint))
         else:
-            options[name] = fitting
+            options[name] = reading
     return options
 
 

@@ -133,10 +133,12 @@ def _require_apart(files: Mapping[str, str], at: str, name: str) -> None:
     """Raise `Faults` for paths that differ only in case, and for files in the place of a folder."""
     folded: dict[str, str] = {}
     for path in files:
-        other = folded.setdefault(path.casefold(), path)
-        if other != path:
+        first_path = folded.setdefault(path.casefold(), path)
+        if first_path != path:
             raise make_failure(
-                at, name, f"it made the files {show(other)} and {show(path)}, which are the same file on some systems"
+                at,
+                name,
+                f"it made the files {show(first_path)} and {show(path)}, which are the same file on some systems",
             )
     for path in files:
         steps = path.casefold().split("/")

@@ -54,7 +54,7 @@ def find_programs() -> Mapping[str, str]:
     paths: dict[str, str] = {}
     for folder in _list_folders():
         with contextlib.suppress(OSError):
-            for entry in sorted(os.scandir(folder), key=lambda each: each.name):
+            for entry in sorted(os.scandir(folder), key=lambda file: file.name):
                 name = Path(entry.name).stem if sys.platform == "win32" else entry.name
                 if name.startswith(PREFIX) and shutil.which(entry.path) is not None:
                     paths.setdefault(name.removeprefix(PREFIX), entry.path)
@@ -137,8 +137,8 @@ def _ask(name: str, path: str, question: Mapping[str, Any]) -> dict[str, Any]:
     if talk.is_too_long:
         raise make_failure(path, name, f"its answer is longer than {MOST} bytes")
     if program.code:
-        how = f"signal {-program.code}" if program.code < 0 else f"exit code {program.code}"
-        raise make_failure(path, name, f"it ended with {how}")
+        ending = f"signal {-program.code}" if program.code < 0 else f"exit code {program.code}"
+        raise make_failure(path, name, f"it ended with {ending}")
     return _parse_answer(name, path, bytes(talk.answer))
 
 

@@ -12,7 +12,7 @@ from acp_bindings.v2 import peers as v2_peers
 from jsonrpc_bindings.child import Child
 from jsonrpc_bindings.connection import Connection
 from jsonrpc_bindings.framing import Lines
-from jsonrpc_bindings.stdio import Own
+from jsonrpc_bindings.stdio import StandardStreams
 
 __all__ = ["Handler", "Peer", "RequestError", "on_stdio", "with_agent"]
 
@@ -53,7 +53,7 @@ class Peer:
 
 async def on_stdio(codec: Any, side: Side, make: Callable[[Any], Handler]) -> None:
     """Be one side of the process's own standard input and output, until the input ends."""
-    peer = Peer(codec, side, await Own.open(Lines()))
+    peer = Peer(codec, side, await StandardStreams.open(Lines()))
     peer.handle = make(peer)
     await peer.connection.run()
 

@@ -60,11 +60,12 @@ def list_response_codes(protocol: ir.Protocol, method: ir.Method) -> tuple[tuple
     """The error codes that the response to a request may have, each with the sentences that describe when."""
     if method.kind != "request":
         return ()
-    own, others = (
+    method_texts, all_texts = (
         group_by_code(texts) for texts in (_list_descriptions(protocol, method), _list_texts(protocol, method))
     )
     mentions = {
-        code: CodeMentions((*own.get(code, ()), *others.get(code, ())), code in own) for code in {*own, *others}
+        code: CodeMentions((*method_texts.get(code, ()), *all_texts.get(code, ())), code in method_texts)
+        for code in {*method_texts, *all_texts}
     }
     return tuple(
         (code, mentions.get(code.code, CodeMentions()))
@@ -122,6 +123,6 @@ def _walk_branches(protocol: ir.Protocol, name: str, through: frozenset[str] = f
     definition = protocol.definitions[name]
     yield definition
     if isinstance(definition, ir.TaggedUnion) and name not in through:
-        others = (definition.fallback, definition.default, *definition.fallback_shapes)
-        for inner in filter(None, (*(variant.type for variant in definition.variants), *others)):
+        fallbacks = (definition.fallback, definition.default, *definition.fallback_shapes)
+        for inner in filter(None, (*(variant.type for variant in definition.variants), *fallbacks)):
             yield from _walk_branches(protocol, inner, through | {name})

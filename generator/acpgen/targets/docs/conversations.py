@@ -58,46 +58,49 @@ def find_conversations(protocol: ir.Protocol, bundle: Bundle, examples: Examples
         return ()
     judge = ExampleJudge(bundle)
     composer = _Composer(protocol, examples, judge)
-    return tuple(Conversation(each, tuple(_compose_messages(protocol, each, composer))) for each in protocol_scenarios)
+    return tuple(
+        Conversation(scenario, tuple(_compose_messages(protocol, scenario, composer)))
+        for scenario in protocol_scenarios
+    )
 
 
 def _compose_messages(protocol: ir.Protocol, scenario: Scenario, composer: _Composer) -> Iterator[ConversationMessage]:
-    both = find_sides(protocol)
-    assert both is not None
+    sides = find_sides(protocol)
+    assert sides is not None
     bound: dict[str, ir.JSON] = {}
     open_requests: dict[str, list[int]] = {}
     anchors: set[str] = set()
     last = 0
     for step in scenario.steps:
         method = step.method
-        handler = both[0] if method.side == both[0] else both[1]
-        caller = both[1] if handler == both[0] else both[0]
+        handler = sides[0] if method.side == sides[0] else sides[1]
+        caller = sides[1] if handler == sides[0] else sides[0]
         sender, receiver = (handler, caller) if step.is_answer else (caller, handler)
-        carried = composer.choose_payload(step, bound)
+        payload = composer.choose_payload(step, bound)
         value: Mapping[str, ir.JSON] | None = None
         if step.is_answer:
-            waiting = open_requests.get(method.name) or []
-            last = last if waiting else last + 1  # the scenario begins after its request
-            number = waiting.pop(0) if waiting else last
-            if carried is not None:
-                value = envelopes.answer(protocol.envelope, method, carried, id_=number)
+            open_ids = open_requests.get(method.name) or []
+            last = last if open_ids else last + 1  # the scenario begins after its request
+            number = open_ids.pop(0) if open_ids else last
+            if payload is not None:
+                value = envelopes.answer(protocol.envelope, method, payload, id_=number)
         else:
             last += method.kind == "request"
             if method.kind == "request":
                 open_requests.setdefault(method.name, []).append(last)
-            if carried is not None:
-                value = envelopes.call(protocol.envelope, method, carried, id_=last)
-        note = _make_note(step, carried)
+            if payload is not None:
+                value = envelopes.call(protocol.envelope, method, payload, id_=last)
+        note = _make_note(step, payload)
         yield ConversationMessage(step, _make_anchor(step, anchors), sender, receiver, note, value)
 
 
-def _make_note(step: ScenarioMessage, carried: ir.JSON | envelopes.Absent | None) -> str:
+def _make_note(step: ScenarioMessage, payload: ir.JSON | envelopes.Absent | None) -> str:
     """The content of a message in one or two words."""
     if not step.is_answer:
         return " ".join(step.carries)
     if step.carries:
         return step.carries[-1]
-    return next((name for name in _BRINGS if name in carried), "") if isinstance(carried, dict) else ""
+    return next((name for name in _BRINGS if name in payload), "") if isinstance(payload, dict) else ""
 
 
 def _make_anchor(step: ScenarioMessage, anchors: set[str]) -> str:

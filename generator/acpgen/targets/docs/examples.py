@@ -40,7 +40,7 @@ Examples = Mapping[str, tuple[ir.JSON, ...]]
 def find_refused(judge: ExampleJudge) -> tuple[Fault, ...]:
     """A fault for each example of a bundle that its own schema rejects."""
     faults: list[Fault] = []
-    for keys, schema in judge.given:
+    for keys, schema in judge.example_schemas:
         place = judge.bundle.origins[keys[0]] + write_plain_pointer(*keys[1:])
         for index, example in enumerate(schema["examples"]):
             reason = judge.find_refusal(write_reference(*keys), example)
@@ -69,15 +69,15 @@ def collect_examples(protocol: ir.Protocol, judge: ExampleJudge) -> Examples:
             for inner, part in _list_parts(protocol, protocol.definitions[name], value, admits):
                 add(inner, part)
 
-    own = {
+    valid_examples = {
         name: tuple(example for example in definition.examples if admits(name, example))
         for name, definition in protocol.definitions.items()
     }
     for name, definition in protocol.definitions.items():
-        for example in own[name]:
+        for example in valid_examples[name]:
             for inner, part in _list_parts(protocol, definition, example, admits):
                 add(inner, part)
-    return {name: own[name] or tuple(inner_by_name[name].values()) for name in protocol.definitions}
+    return {name: valid_examples[name] or tuple(inner_by_name[name].values()) for name in protocol.definitions}
 
 
 def generate_examples(protocol: ir.Protocol, judge: ExampleJudge, collected_examples: Examples) -> Examples:
@@ -114,13 +114,13 @@ class ExampleJudge:
     def __init__(self, bundle: Bundle) -> None:
         require_few_paths(bundle.definitions, bundle.origins)
         self.bundle: Final = bundle
-        self.given: Final = [
+        self.example_schemas: Final = [
             ((name, *keys), schema)
             for name, definition in bundle.definitions.items()
             for keys, schema in walk_schemas(definition)
             if is_array(schema.get("examples"))
         ]
-        references = (write_reference(*keys) for keys, _ in self.given)
+        references = (write_reference(*keys) for keys, _ in self.example_schemas)
         try:
             self._validator = compile_definitions(bundle.definitions, references)
         except jsonschema_rs.ValidationError as error:

@@ -24,7 +24,7 @@ TAG: Final = "a tag that is not a string is read as if the field were omitted"
 
 def has_leniency(protocol: ir.Protocol) -> bool:
     """Whether any field of the protocol is lenient."""
-    records = (each for each in protocol.definitions.values() if isinstance(each, ir.Record))
+    records = (definition for definition in protocol.definitions.values() if isinstance(definition, ir.Record))
     return any(any(_list_clauses(record, field, protocol)) for record in records for field in record.fields)
 
 
@@ -41,27 +41,27 @@ def describe_leniency(record: ir.Record, field: ir.Field, protocol: ir.Protocol,
 
 def _list_clauses(record: ir.Record, field: ir.Field, protocol: ir.Protocol) -> Iterator[str]:
     leniency, array = field.leniency, find_array(field.type, protocol.definitions)
-    least = (array.min_items or 0) if array is not None else 0
+    min_items = (array.min_items or 0) if array is not None else 0
     instead = read_instead(field, protocol.definitions)
     skips = leniency.skip_invalid_items and array is not None
     if skips:
-        limit = f" as long as at least {least} {'remains' if least == 1 else 'remain'}"
-        is_limited = least and not (leniency.default_on_error and instead)
+        limit = f" as long as at least {min_items} {'remains' if min_items == 1 else 'remain'}"
+        is_limited = min_items and not (leniency.default_on_error and instead)
         yield f"invalid items are dropped{limit if is_limited else ''}"
     if leniency.default_on_error and instead:
-        yield f"{_describe_invalid(field, skips=skips, least=least)} is read {instead}"
+        yield f"{_describe_invalid(field, skips=skips, min_items=min_items)} is read {instead}"
     elif leniency.default_on_null and instead and not admits_null(field.type, protocol):
         yield f"null is read {instead}"
     elif leniency.default_on_error and _is_read_without(record, field, protocol):
         yield TAG
 
 
-def _describe_invalid(field: ir.Field, *, skips: bool, least: int) -> str:
+def _describe_invalid(field: ir.Field, *, skips: bool, min_items: int) -> str:
     if not skips:
         return "an invalid or missing value" if field.required else "an invalid value"
     if field.required:
         return "any other invalid or missing value"
-    return "any other invalid value" + (", also an array that becomes too short," if least else "")
+    return "any other invalid value" + (", also an array that becomes too short," if min_items else "")
 
 
 def _is_read_without(record: ir.Record, field: ir.Field, protocol: ir.Protocol) -> bool:
@@ -82,4 +82,4 @@ def _find_tagged_records(union: ir.TaggedUnion) -> set[str | None]:
 
 def _has_lenient(definition: ir.Definition | None, name: str) -> bool:
     fields = definition.fields if isinstance(definition, ir.Record) else ()
-    return any(one.name == name and one.leniency.default_on_error and not one.required for one in fields)
+    return any(field.name == name and field.leniency.default_on_error and not field.required for field in fields)

@@ -114,18 +114,22 @@ class Origins:
         if name in self.methods:
             return self._describe(self.methods[name])
         text = f"As upstream ({write_prose(self.upstream)})."
-        names = dict.fromkeys(self.parts.get(each, each) for each in types)
-        for way in WAYS:
+        names = dict.fromkeys(self.parts.get(type_, type_) for type_ in types)
+        for kind in WAYS:
             links = [
-                linker.link_type(each) for each in names if any(one.way == way for one in self.types.get(each, ()))
+                linker.link_type(type_)
+                for type_ in names
+                if any(divergence.way == kind for divergence in self.types.get(type_, ()))
             ]
-            text += f" {way.capitalize()} here: {join_markdown(links)}." if links else ""
+            text += f" {kind.capitalize()} here: {join_markdown(links)}." if links else ""
         return Markdown(text)
 
     def describe_member(self, definition: str, kind: Kind, name: str) -> Markdown:
         """The difference of a member from upstream; empty if there is none."""
         divergences = self.members.get((definition, kind, name), ())
-        return join_markdown((_write_sentence(f"{WAYS[each.way]}.", each.why) for each in divergences), " ")
+        return join_markdown(
+            (_write_sentence(f"{WAYS[divergence.way]}.", divergence.why) for divergence in divergences), " "
+        )
 
     def _describe(self, origin: Divergence) -> Markdown:
         upstream = write_prose(self.upstream)
@@ -135,16 +139,16 @@ class Origins:
         elif origin.way == "added" and not where:
             sentence = f"Of this project; upstream ({upstream}) does not have it."
         else:
-            what = "Extended here beyond upstream" if origin.way == "added" else WAYS[origin.way]
-            sentence = f"{what} ({upstream}){where}."
+            relation = "Extended here beyond upstream" if origin.way == "added" else WAYS[origin.way]
+            sentence = f"{relation} ({upstream}){where}."
         return _write_sentence(sentence, origin.why)
 
 
 NO_ORIGINS: Final = Origins()
 
 
-def _write_sentence(sentence: str, why: str) -> Markdown:
-    return Markdown(f"{sentence} {write_prose(why)}" if why else sentence)
+def _write_sentence(sentence: str, reason: str) -> Markdown:
+    return Markdown(f"{sentence} {write_prose(reason)}" if reason else sentence)
 
 
 def merge_divergences(origins: Iterable[tuple[str, Divergence]]) -> Iterator[Divergence]:

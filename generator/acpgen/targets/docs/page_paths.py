@@ -93,7 +93,7 @@ def find_page_paths(protocol: ir.Protocol, bundle: Bundle, folder: str = "") -> 
         methods={name: f"methods/{key}.md" for name, key in methods.items()},
         types={name: f"types/{key}.md" for name, key in types.items()},
         areas={area: f"areas/{make_file_name(make_identifier(area))}.md" for area in dict.fromkeys(area_of.values())},
-        conversations={each.name: f"conversations/{each.name}.md" for each in list_scenarios(protocol)},
+        conversations={scenario.name: f"conversations/{scenario.name}.md" for scenario in list_scenarios(protocol)},
         area_of=area_of,
     )
 

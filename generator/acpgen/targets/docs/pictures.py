@@ -179,9 +179,9 @@ def draw_around(
     protocol: ir.Protocol, conversation: Conversation, method: str, linker: Linker, *, for_site: bool
 ) -> Markdown:
     """Draw the part of a conversation from `AROUND` messages before the first message of a method to `AROUND` after its response."""
-    mine = [place for place, message in enumerate(conversation.messages) if message.step.method.name == method]
-    answer = next((place for place in mine if conversation.messages[place].step.is_answer), mine[0])
-    excerpt = conversation.messages[max(0, mine[0] - AROUND) : max(answer, mine[0]) + AROUND + 1]
+    indices = [index for index, message in enumerate(conversation.messages) if message.step.method.name == method]
+    answer = next((index for index in indices if conversation.messages[index].step.is_answer), indices[0])
+    excerpt = conversation.messages[max(0, indices[0] - AROUND) : max(answer, indices[0]) + AROUND + 1]
     title = f"Before and after {method}"
     name = f"{conversation.scenario.name}-around"
     return _draw(protocol, conversation, excerpt, name, title, linker, for_site=for_site)
@@ -197,15 +197,15 @@ def _draw(
     *,
     for_site: bool,
 ) -> Markdown:
-    both = find_sides(protocol)
-    assert both is not None
+    sides = find_sides(protocol)
+    assert sides is not None
     page = linker.paths.conversations[conversation.scenario.name]
-    arrows = [_make_arrow(message, both, linker.make_href(page, message.anchor)) for message in messages]
-    return draw_messages(name, title, both, arrows) if for_site else write_mermaid(both, arrows)
+    arrows = [_make_arrow(message, sides, linker.make_href(page, message.anchor)) for message in messages]
+    return draw_messages(name, title, sides, arrows) if for_site else write_mermaid(sides, arrows)
 
 
-def _make_arrow(message: ConversationMessage, both: tuple[str, str], href: str) -> Arrow:
-    to: Literal["left", "right"] = "right" if message.receiver == both[1] else "left"
+def _make_arrow(message: ConversationMessage, sides: tuple[str, str], href: str) -> Arrow:
+    to: Literal["left", "right"] = "right" if message.receiver == sides[1] else "left"
     if not message.step.is_answer:
         return Arrow(message.step.method.name, to, note=message.note, href=href)
     label = f"response: {message.note}" if message.note else "response"

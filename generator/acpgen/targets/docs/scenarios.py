@@ -50,8 +50,8 @@ def list_scenarios(protocol: ir.Protocol) -> tuple[Scenario, ...]:
 
 def find_sides(protocol: ir.Protocol) -> tuple[str, str] | None:
     """The left side, which begins the conversation, and the right one; `None` without agent or server."""
-    others = [side for side in protocol.sides if side in ("agent", "server")]
-    return ("client", others[0]) if others else None
+    servers = [side for side in protocol.sides if side in ("agent", "server")]
+    return ("client", servers[0]) if servers else None
 
 
 def has_message(protocol: ir.Protocol, message: str) -> bool:
@@ -60,14 +60,14 @@ def has_message(protocol: ir.Protocol, message: str) -> bool:
 
 
 def _plan_scenarios(protocol: ir.Protocol) -> Iterator[Scenario]:
-    for row in read_data(locate_templates() / "docs" / "scenarios.json"):
-        if ("needs" in row and not has_message(protocol, row["needs"])) or (
-            "lacks" in row and has_message(protocol, row["lacks"])
+    for entry in read_data(locate_templates() / "docs" / "scenarios.json"):
+        if ("needs" in entry and not has_message(protocol, entry["needs"])) or (
+            "lacks" in entry and has_message(protocol, entry["lacks"])
         ):
             continue
-        steps = tuple(step for message in row["messages"] if (step := _find_step(protocol, message)) is not None)
-        if len(steps) >= max(2, len(row["messages"]) // 2):
-            yield Scenario(row["name"], row["title"], row["about"], steps)
+        steps = tuple(step for message in entry["messages"] if (step := _find_step(protocol, message)) is not None)
+        if len(steps) >= max(2, len(entry["messages"]) // 2):
+            yield Scenario(entry["name"], entry["title"], entry["about"], steps)
 
 
 def _find_step(protocol: ir.Protocol, message: str) -> ScenarioMessage | None:

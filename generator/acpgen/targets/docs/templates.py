@@ -27,9 +27,9 @@ def lay_out(template: str, **values: Any) -> str:
     return _tidy(make_environment().get_template(f"{name}.jinja2").render(**values))
 
 
-def relativize(here: str, page: str) -> Markdown:
+def relativize(source: str, target: str) -> Markdown:
     """The link from one page to another."""
-    return Markdown(posixpath.relpath(page, posixpath.dirname(here) or "."))
+    return Markdown(posixpath.relpath(target, posixpath.dirname(source) or "."))
 
 
 def escape_html(text: str) -> Markdown:
@@ -50,7 +50,9 @@ def make_environment() -> Environment:
         autoescape=False,  # noqa: S701 - `finalize` escapes whatever is not Markdown already
     )
     for module in (markup, codes, page_notes, page_paths, pictures, type_text, views):
-        jinja_environment.globals.update((name, each) for name, each in vars(module).items() if isfunction(each))
+        jinja_environment.globals.update(
+            (name, function) for name, function in vars(module).items() if isfunction(function)
+        )
     functions: dict[str, Callable[..., Markdown]] = {"relativize": relativize, "escape_html": escape_html}
     jinja_environment.globals.update(functions)
     return jinja_environment

@@ -31,7 +31,7 @@ def describe_type(type_: ir.Type, linker: Linker) -> Markdown:
         case ir.Array():
             return Markdown(f"array of {describe_type(type_.items, linker)}")
         case ir.Tuple():
-            entries = [describe_type(one, linker) for one in type_.first]
+            entries = [describe_type(item, linker) for item in type_.first]
             after = (
                 [] if type_.rest == ir.Nothing() else [Markdown(f"any number of {describe_type(type_.rest, linker)}")]
             )
@@ -98,8 +98,8 @@ def list_constraints(type_: ir.Type) -> Iterator[Markdown]:
         case ir.Array():
             yield from (Markdown(f"each entry: {text}") for text in list_constraints(type_.items))
         case ir.Tuple():
-            for index, one in enumerate(type_.first, 1):
-                yield from (Markdown(f"entry {index}: {text}") for text in list_constraints(one))
+            for index, item in enumerate(type_.first, 1):
+                yield from (Markdown(f"entry {index}: {text}") for text in list_constraints(item))
             yield from (Markdown(f"each entry after them: {text}") for text in list_constraints(type_.rest))
         case ir.Map():
             yield from (Markdown(f"each value: {text}") for text in list_constraints(type_.values))
@@ -127,8 +127,8 @@ def list_constraint_texts(type_: ir.Type) -> Iterator[str]:
                 yield "no entry twice"
         case ir.Tuple():
             if type_.rest != ir.Nothing():
-                least = type_.min_items if (type_.min_items or 0) > len(type_.first) else None
-                yield from _describe_length(least, type_.max_items, "entry", "entries")
+                min_items = type_.min_items if (type_.min_items or 0) > len(type_.first) else None
+                yield from _describe_length(min_items, type_.max_items, "entry", "entries")
             if type_.unique:
                 yield "no entry twice"
         case _:
@@ -185,15 +185,15 @@ def _describe_range(number: ir.Number) -> Iterator[str]:
         yield f"a multiple of {number.multiple_of}"
 
 
-def _describe_length(least: int | None, most: int | None, noun: str, nouns: str | None = None) -> Iterator[str]:
+def _describe_length(minimum: int | None, maximum: int | None, noun: str, nouns: str | None = None) -> Iterator[str]:
     many = nouns or f"{noun}s"
-    if least is not None and least == most:
-        yield f"exactly {least} {noun if least == 1 else many}"
+    if minimum is not None and minimum == maximum:
+        yield f"exactly {minimum} {noun if minimum == 1 else many}"
         return
-    if least:
-        yield f"at least {least} {noun if least == 1 else many}"
-    if most is not None:
-        yield f"at most {most} {noun if most == 1 else many}"
+    if minimum:
+        yield f"at least {minimum} {noun if minimum == 1 else many}"
+    if maximum is not None:
+        yield f"at most {maximum} {noun if maximum == 1 else many}"
 
 
 def _describe_format(name: str | None) -> str:

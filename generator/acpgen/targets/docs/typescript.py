@@ -91,10 +91,10 @@ def find_source(value: ir.JSON, indent: int = 0) -> str:
     """A JSON value as a TypeScript expression."""
     inner, outer = " " * (indent + 2), " " * indent
     if isinstance(value, Mapping) and value:
-        lines = [f"{inner}{make_javascript_key(key)}: {find_source(each, indent + 2)}," for key, each in value.items()]
+        lines = [f"{inner}{make_javascript_key(key)}: {find_source(item, indent + 2)}," for key, item in value.items()]
         return "\n".join(("{", *lines, f"{outer}}}"))
     if isinstance(value, list) and value:
-        lines = [f"{inner}{find_source(each, indent + 2)}," for each in value]
+        lines = [f"{inner}{find_source(item, indent + 2)}," for item in value]
         return "\n".join(("[", *lines, f"{outer}]"))
     return dumps(value)
 
@@ -104,6 +104,10 @@ def _find_shared_examples(definition: str, examples: Examples, origins: Origins)
     added = {
         name
         for (owner, _, name), divergences in origins.members.items()
-        if owner == definition and any(each.way in ("added", "kept") for each in divergences)
+        if owner == definition and any(divergence.way in ("added", "kept") for divergence in divergences)
     }
-    return [each for each in examples.get(definition, ()) if not isinstance(each, Mapping) or added.isdisjoint(each)]
+    return [
+        example
+        for example in examples.get(definition, ())
+        if not isinstance(example, Mapping) or added.isdisjoint(example)
+    ]

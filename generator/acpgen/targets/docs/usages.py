@@ -68,9 +68,13 @@ def list_reachable_types(protocol: ir.Protocol, names: Iterable[str]) -> Iterato
     while pending:
         name = pending.pop()
         yield name
-        new = [each for each in dict.fromkeys(list_references(protocol.definitions[name])) if each not in visited]
-        visited |= dict.fromkeys(new)
-        pending += new
+        unvisited = [
+            reference
+            for reference in dict.fromkeys(list_references(protocol.definitions[name]))
+            if reference not in visited
+        ]
+        visited |= dict.fromkeys(unvisited)
+        pending += unvisited
 
 
 def _list_uses(protocol: ir.Protocol, definition: ir.Definition) -> Iterator[tuple[str, Usage]]:

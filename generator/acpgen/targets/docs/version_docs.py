@@ -120,7 +120,7 @@ class VersionDocs:
             if isinstance(union, ir.TaggedUnion):
                 for name in (*(variant.type for variant in union.variants), union.default, union.fallback):
                     unions.setdefault(name or "", {})[union.name, union.tag] = None
-        return {name: tuple(each) for name, each in unions.items()}
+        return {name: tuple(tags) for name, tags in unions.items()}
 
     @cached_property
     def shown_by(self) -> Mapping[str, str]:
@@ -128,7 +128,7 @@ class VersionDocs:
         methods: dict[str, str] = {}
         for method in self.protocol.methods:
             names = _list_payload(method)
-            below = (each.name for name in names for each, _ in self._walk_types(name, {*names}))
+            below = (definition.name for name in names for definition, _ in self._walk_types(name, {*names}))
             methods |= dict.fromkeys((*names, *below), method.name)
         return methods
 
@@ -169,9 +169,10 @@ class VersionDocs:
             for name in sorted(name for name in definitions if paths.area_of[name] == area):
                 values = {"definition": definitions[name]}
                 yield Outline(paths.types[name], "type", values, ("Types", title, name), definitions[name].at)
-        for each in self.conversations:
-            place, path = ("Conversations", each.scenario.title), paths.conversations[each.scenario.name]
-            yield Outline(path, "conversation", {"conversation": each}, place)
+        for conversation in self.conversations:
+            scenario = conversation.scenario
+            place, path = ("Conversations", scenario.title), paths.conversations[scenario.name]
+            yield Outline(path, "conversation", {"conversation": conversation}, place)
         rows = {"rows": find_capability_usages(self.protocol)}
         yield Outline(CAPABILITIES, "capabilities", rows, ("Capabilities",))
         yield Outline(ERRORS, "errors", describe_errors(self.protocol), ("Error codes",))
@@ -187,8 +188,10 @@ class VersionDocs:
             names = _list_payload(method)
             anchored = {*names} - shown
             shown.update(names)
-            in_params, in_result = ([*self._walk_types(each, shown)] for each in (method.params, method.result))
-            related = dict.fromkeys(other for each in names for other in list_references(definitions[each]))
+            in_params, in_result = ([*self._walk_types(payload, shown)] for payload in (method.params, method.result))
+            related = dict.fromkeys(
+                reference for payload in names for reference in list_references(definitions[payload])
+            )
             parts.append(
                 {
                     "anchored": anchored,
@@ -198,7 +201,7 @@ class VersionDocs:
                     "is_made": not self.generated.isdisjoint(names),
                     "in_params": in_params,
                     "in_result": in_result,
-                    "related": [each for each in related if each not in shown and definitions[each] is not meta],
+                    "related": [type_ for type_ in related if type_ not in shown and definitions[type_] is not meta],
                     "area": self.paths.area_of[names[0]] if names else None,
                     "reachable": tuple(list_reachable_types(self.protocol, names)),
                 }
@@ -212,24 +215,24 @@ class VersionDocs:
         """
         level = [name] if name is not None else []
         for depth in range(_DEEPEST):
-            below = dict.fromkeys(other for each in level for other in self._resolve_aliases(each))
-            level = [each for each in below if each not in shown]
+            below = dict.fromkeys(reference for name in level for reference in self._resolve_aliases(name))
+            level = [name for name in below if name not in shown]
             shown.update(level)
-            yield from ((self.protocol.definitions[each], depth == 0) for each in level)
+            yield from ((self.protocol.definitions[name], depth == 0) for name in level)
 
     def _resolve_aliases(self, name: str) -> Iterator[str]:
         """Yield the types to which a definition refers, aliases replaced by the types to which they refer."""
         definitions = self.protocol.definitions
-        for other in list_references(definitions[name]):
-            definition = definitions[other]
+        for reference in list_references(definitions[name]):
+            definition = definitions[reference]
             if isinstance(definition, ir.Alias):
                 yield from (
-                    each
-                    for each in list_type_references(definition.type)
-                    if not isinstance(definitions[each], ir.Alias)
+                    name
+                    for name in list_type_references(definition.type)
+                    if not isinstance(definitions[name], ir.Alias)
                 )
             else:
-                yield other
+                yield reference
 
     def _make_messages(self) -> dict[str, Any]:
         """Examples of a request, its responses, and a notification."""
@@ -311,10 +314,10 @@ class VersionDocs:
     def list_conversations(self, methods: Iterable[ir.Method]) -> list[tuple[Conversation, ConversationMessage]]:
         """The conversations that contain any of these methods, each with the first message of one of them."""
         first_messages = (
-            (each, next(filter(None, (each.find_first(method.name) for method in methods)), None))
-            for each in self.conversations
+            (conversation, next(filter(None, (conversation.find_first(method.name) for method in methods)), None))
+            for conversation in self.conversations
         )
-        return [(each, first) for each, first in first_messages if first is not None]
+        return [(conversation, first) for conversation, first in first_messages if first is not None]
 
     def link_area(self, area: str, linker: Linker) -> Markdown:
         return linker.link(write_prose(self.describe_area(area)[0]), self.paths.areas[area])
@@ -328,8 +331,8 @@ class VersionDocs:
     def name_sender(self, method: ir.Method) -> str:
         if method.side in ir.EITHER:
             return "either side"
-        others = [side for side in self.protocol.sides if side not in (method.side, "proxy")]
-        return f"the {others[0]}" if len(others) == 1 else "the other side"
+        senders = [side for side in self.protocol.sides if side not in (method.side, "proxy")]
+        return f"the {senders[0]}" if len(senders) == 1 else "the other side"
 
     def describe_capabilities(self) -> dict[str, str]:
         """The schema's description of each capability, by path; empty if the path cannot be resolved."""
@@ -351,7 +354,7 @@ class VersionDocs:
             for key in keys.split("."):
                 record = self.protocol.definitions.get(at or "")
                 fields = record.fields if isinstance(record, ir.Record) else ()
-                member = next((one for one in fields if one.name == key), None)
+                member = next((field for field in fields if field.name == key), None)
                 at = next(list_type_references(member.type), None) if member is not None else None
                 doc = member.doc if member is not None else ""
             docs_by_path[path] = doc

@@ -186,9 +186,9 @@ def _list_notes(record: ir.Record, field: ir.Field, docs: VersionDocs, linker: L
 
 def find_metadata(protocol: ir.Protocol) -> ir.Definition | None:
     """The type of the field `_meta`, if it is the same in all objects that have the field; otherwise `None`."""
-    records = (each for each in protocol.definitions.values() if isinstance(each, ir.Record))
+    records = (definition for definition in protocol.definitions.values() if isinstance(definition, ir.Record))
     types = {field.type for record in records for field in record.fields if field.name == META}
-    names = {name for each in types for name in list_type_references(each)}
+    names = {name for type_ in types for name in list_type_references(type_)}
     return protocol.definitions[names.pop()] if len(types) == len(names) == 1 else None
 
 

@@ -79,7 +79,7 @@ def _write_file(protocol: ir.Protocol, bundle: Bundle, parts: list[str], names: 
         "schema": write_raw(write_schema(bundle, list_extra_data(protocol, bundle, names, modules.options))),
         "exports": sort_exports([*names.classes.values(), *public_names.values()]),
     }
-    first = render_template("file", others=find_clashes(names), **view)
+    first = render_template("file", replacements=find_clashes(names), **view)
     return join_modules(
         [first, *parts], lambda node: node.level > 0 or (node.module or "").startswith(f"{modules.package}.")
     )
@@ -110,20 +110,20 @@ def _write_peers(protocol: ir.Protocol, modules: Modules, view: dict[str, Any]) 
 def _write_methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modules) -> str:
     error = _find_error(protocol)
     sides = list(protocol.sides) or ["client", "server"]
-    others: Mapping[str, str] = find_clashes(names) if modules.is_file else {}
-    here = names if modules.is_file else names.of_module("models")
-    message, any_ = others.get("Message", "Message"), others.get("Any", "Any")
-    error_class = here.classes[error] if error is not None else "codec.ErrorObject"
+    replacements: Mapping[str, str] = find_clashes(names) if modules.is_file else {}
+    local_names = names if modules.is_file else names.of_module("models")
+    message, any_ = replacements.get("Message", "Message"), replacements.get("Any", "Any")
+    error_class = local_names.classes[error] if error is not None else "codec.ErrorObject"
     return render_template(
         "methods",
-        others=others,
+        replacements=replacements,
         title=name_protocol(protocol),
         runtime=modules.runtime,
         sides=", ".join(write_literal(side) for side in sides),
         returns=f"{message} | list[{message}]" if protocol.batch else message,
         has_models=not modules.is_file and (bool(protocol.methods) or error is not None),
-        groups=_make_groups(protocol, here, others),
-        methods=make_method_rows(protocol, here, any_),
+        groups=_make_groups(protocol, local_names, replacements),
+        methods=make_method_rows(protocol, local_names, any_),
         error=error_class,
         options=_write_options(protocol, error_class, sides),
         unenforced=[
@@ -148,7 +148,7 @@ def _write_options(protocol: ir.Protocol, error: str, sides: list[str]) -> str:
     return ", ".join(options)
 
 
-def _make_groups(protocol: ir.Protocol, names: Names, others: Mapping[str, str]) -> list[dict[str, str]]:
+def _make_groups(protocol: ir.Protocol, names: Names, replacements: Mapping[str, str]) -> list[dict[str, str]]:
     """The unions of all params and of all results."""
     members: dict[str, list[str | None]] = {
         "AnyRequestParams": [m.params for m in protocol.methods if m.kind == "request"],
@@ -164,7 +164,7 @@ def _make_groups(protocol: ir.Protocol, names: Names, others: Mapping[str, str])
     for name, definition_names in members.items():
         classes = list(dict.fromkeys(names.classes[item] for item in definition_names if item is not None))
         lines = join_types([*classes, "jsonrpc.JSON"], "\n    | ")
-        groups.append({"name": others.get(name, name), "value": f'"""(\n    {lines}\n)"""', "doc": docs[name]})
+        groups.append({"name": replacements.get(name, name), "value": f'"""(\n    {lines}\n)"""', "doc": docs[name]})
     return groups
 
 
@@ -183,7 +183,10 @@ def _write_package(protocol: ir.Protocol, names: Names) -> str:
         title=name_protocol(protocol),
         about=_write_docstring(protocol, describe_renamings(public_names)),
         has_types=bool(names.classes),
-        public={name: name if other == name else f"{name} as {other}" for name, other in public_names.items()},
+        public={
+            name: name if public_name == name else f"{name} as {public_name}"
+            for name, public_name in public_names.items()
+        },
         exports=sort_exports([*names.classes.values(), *public_names.values()]),
     )
 

@@ -21,11 +21,11 @@ def find_open_definitions(bundle: Bundle) -> frozenset[str]:
 
 def find_pattern_definitions(protocol: ir.Protocol, bundle: Bundle) -> list[str]:
     """The definitions whose only keyword for further fields is `patternProperties`, and that are not the base of another record."""
-    others = frozenset(_OF_MORE) - {"patternProperties"}
-    bases = {one.base for one in protocol.definitions.values() if isinstance(one, ir.Record)}
+    keywords = frozenset(_OF_MORE) - {"patternProperties"}
+    bases = {definition.base for definition in protocol.definitions.values() if isinstance(definition, ir.Record)}
     return [
         name
         for name in sorted(find_open_definitions(bundle) - bases)
         if isinstance(protocol.definitions.get(name), ir.Record)
-        if all(bundle.definitions[name].get(keyword) is None for keyword in others)
+        if all(bundle.definitions[name].get(keyword) is None for keyword in keywords)
     ]

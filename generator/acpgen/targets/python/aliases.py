@@ -23,7 +23,11 @@ def make_alias_views(protocol: ir.Protocol, names: Names, hints: Hints) -> list[
         if not isinstance(definition, ir.Record)
     }
     edges = {  # a quoted value is evaluated later, and so refers to none
-        name: [other for other in references(protocol.definitions[name]) if other in views and view.get("value")]
+        name: [
+            reference
+            for reference in references(protocol.definitions[name])
+            if reference in views and view.get("value")
+        ]
         for name, view in views.items()
     }
     return [views[name] for name in chain.from_iterable(find_cycles(edges))]
@@ -49,11 +53,11 @@ def _make_class(enum: ir.Enum, names: Names, hints: Hints) -> dict[str, Any]:
         "docstring": write_docstring(_write_doc(enum) or f"The texts of `{enum.name}`.", 4),
         "members": [
             {
-                "name": members[str(one.value)],
-                "value": write_literal(one.value),
-                "docstring": write_docstring(one.doc, 4),
+                "name": members[str(member.value)],
+                "value": write_literal(member.value),
+                "docstring": write_docstring(member.doc, 4),
             }
-            for one in enum.values
+            for member in enum.values
         ],
     }
 

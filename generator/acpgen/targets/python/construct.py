@@ -49,7 +49,7 @@ class Constructor:
         self.parent, _, self.module = package.rpartition(".")
         self._protocol = protocol
         self._names = names if names is not None else name_all(protocol)
-        self._left = _STEPS
+        self._budget = _STEPS
 
     def write_imports(self, *kinds: str) -> list[str]:
         """The statements that import the package, and these kinds of messages from its top-level package."""
@@ -68,12 +68,12 @@ class Constructor:
 
     def build_expression(self, definition: str, value: ir.JSON) -> Expression:
         """The expression for a value of a definition. Raises `NotConstructible`."""
-        self._left = _STEPS
+        self._budget = _STEPS
         return self._build_definition(definition, value)
 
     def build_value(self, type_: ir.Type, value: ir.JSON) -> Expression:
         """The expression for a value of a type. Raises `NotConstructible`."""
-        self._left = _STEPS
+        self._budget = _STEPS
         return self._build_typed(type_, value)
 
     def _build_definition(self, name: str, value: ir.JSON, visited: frozenset[str] = frozenset()) -> Expression:
@@ -86,7 +86,7 @@ class Constructor:
             case ir.TaggedUnion():
                 return self._build_definition(_choose_branch(definition, value), value, visited | {name})
             case ir.Enum():
-                if definition.openness == "closed" and all(value != each.value for each in definition.values):
+                if definition.openness == "closed" and all(value != member.value for member in definition.values):
                     raise NotConstructible
                 if isinstance(value, str) and value in self._names.members.get(name, ()):
                     return f"{self._name_class(name)}.{self._names.members[name][value]}"
@@ -118,8 +118,8 @@ class Constructor:
         return f"{self.module}.{class_}" if self.module else class_
 
     def _build_typed(self, type_: ir.Type, value: ir.JSON, visited: frozenset[str] = frozenset()) -> Expression:
-        self._left -= 1
-        if not self._left:
+        self._budget -= 1
+        if not self._budget:
             raise NotConstructible
         match type_:
             case ir.Ref():
@@ -160,7 +160,7 @@ def write_source(expression: Expression, indent: int = 0, other_width: int = 0) 
     if not pairs:
         return one_line
     inner = " " * (indent + 4)
-    lines = [f"{inner}{key}{write_source(each, indent + 4, len(key) + 1)}," for key, each in pairs]
+    lines = [f"{inner}{key}{write_source(entry, indent + 4, len(key) + 1)}," for key, entry in pairs]
     return "\n".join([head, *lines, f"{' ' * indent}{tail}"])
 
 
@@ -170,7 +170,7 @@ def write_line(expression: Expression) -> str:
         return expression
     head, pairs, tail = _open(expression)
     comma = "," if head == "(" and len(pairs) == 1 else ""
-    return f"{head}{', '.join(f'{key}{write_line(each)}' for key, each in pairs)}{comma}{tail}"
+    return f"{head}{', '.join(f'{key}{write_line(entry)}' for key, entry in pairs)}{comma}{tail}"
 
 
 def list_classes(expression: Expression) -> Iterator[str]:
@@ -178,13 +178,13 @@ def list_classes(expression: Expression) -> Iterator[str]:
     if isinstance(expression, Construction):
         yield expression.name
     if not isinstance(expression, str):
-        yield from chain.from_iterable(list_classes(each) for _, each in _open(expression)[1])
+        yield from chain.from_iterable(list_classes(entry) for _, entry in _open(expression)[1])
 
 
 def _open(expression: Construction | Items) -> tuple[str, list[tuple[str, Expression]], str]:
     """The text before the entries, the entries with their prefixes, and the text after them."""
     if isinstance(expression, Construction):
-        return f"{expression.name}(", [(f"{name}=", each) for name, each in expression.arguments], ")"
+        return f"{expression.name}(", [(f"{name}=", argument) for name, argument in expression.arguments], ")"
     return expression.brackets[0], list(expression.entries), expression.brackets[1]
 
 
@@ -209,9 +209,9 @@ def _is_given(field: ir.Field, value: ir.JSON) -> bool:
 
 def _build_value(value: ir.JSON) -> Expression:
     if isinstance(value, list):
-        return Items(tuple(("", _build_value(each)) for each in value), "[]")
+        return Items(tuple(("", _build_value(item)) for item in value), "[]")
     if isinstance(value, dict):
-        return Items(tuple((f"{write_literal(key)}: ", _build_value(each)) for key, each in value.items()), "{}")
+        return Items(tuple((f"{write_literal(key)}: ", _build_value(item)) for key, item in value.items()), "{}")
     return write_literal(value)
 
 
@@ -231,7 +231,9 @@ def _admits(type_: ir.Type, value: ir.JSON) -> bool:
         case ir.String():
             return isinstance(value, str)
         case ir.Constant():
-            return any(value == one and isinstance(value, bool) == isinstance(one, bool) for one in type_.values)
+            return any(
+                value == constant and isinstance(value, bool) == isinstance(constant, bool) for constant in type_.values
+            )
         case _:
             return False
 

@@ -21,10 +21,10 @@ def with_sound_defaults(protocol: ir.Protocol, bundle: Bundle) -> ir.Protocol:
     """The protocol without the defaults that are invalid for the types of their fields."""
     judge = _Judge(bundle)
     definitions = {
-        name: replace(one, fields=tuple(map(judge.drop_invalid_default, one.fields)))
-        if isinstance(one, ir.Record)
-        else one
-        for name, one in protocol.definitions.items()
+        name: replace(definition, fields=tuple(map(judge.drop_invalid_default, definition.fields)))
+        if isinstance(definition, ir.Record)
+        else definition
+        for name, definition in protocol.definitions.items()
     }
     return replace(protocol, definitions=definitions)
 
@@ -42,7 +42,7 @@ class _Judge:
         if field.default is None or field.default.value is None:
             return field
         types = field.type.types if isinstance(field.type, ir.AnyOf) else (field.type,)
-        names = [one.name for one in types if isinstance(one, ir.Ref)]
+        names = [type_.name for type_ in types if isinstance(type_, ir.Ref)]
         is_sound = all(name in self.bundle.definitions and self._is_of(name, field.default.value) for name in names)
         return field if is_sound else replace(field, default=None)
 
@@ -57,7 +57,9 @@ class Defaults:
         self._protocol = protocol
         self._constructor = Constructor(protocol, "", names)
         self._records: Final = {
-            names.classes[one.name]: one for one in protocol.definitions.values() if isinstance(one, ir.Record)
+            names.classes[definition.name]: definition
+            for definition in protocol.definitions.values()
+            if isinstance(definition, ir.Record)
         }
 
     def of(self, field: ir.Field) -> tuple[str, bool] | None:
@@ -95,9 +97,13 @@ class Defaults:
         for name in list_classes(answer):
             record = self._records[name]
             defaults = (
-                self._make_default(one, one.default.value) for one in record.fields if one.default and not one.required
+                self._make_default(field, field.default.value)
+                for field in record.fields
+                if field.default and not field.required
             )
-            if name in above or any(self._recurses(one, above | {name}) for one in defaults if one is not None):
+            if name in above or any(
+                self._recurses(default, above | {name}) for default in defaults if default is not None
+            ):
                 return True
         return False
 

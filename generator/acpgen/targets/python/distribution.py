@@ -36,8 +36,8 @@ def write_distribution(protocol: ir.Protocol, settings: Settings, top: str, opti
             top=write_literal(top),
             python=write_literal(f">={options.python}"),
             dependencies=[
-                write_literal(one)
-                for one in sorted([MSGSPEC, *([RUNTIME] if options.runtime == "package" else OF_RUNTIME)])
+                write_literal(requirement)
+                for requirement in sorted([MSGSPEC, *([RUNTIME] if options.runtime == "package" else OF_RUNTIME)])
             ],
             has_peers=options.layout == "package",
         ),

@@ -35,19 +35,19 @@ def name_exports(exported_names: Iterable[str], names: Names) -> Mapping[str, st
     every = frozenset(exported_names)
     public_names: dict[str, str] = {}
     for name in sorted(every):
-        other = name
-        while other in names.module_names or (other != name and other in every):
-            other = f"Any{name}" if other == name and name.istitle() else f"{other}_"
-        public_names[name] = other
+        public_name = name
+        while public_name in names.module_names or (public_name != name and public_name in every):
+            public_name = f"Any{name}" if public_name == name and name.istitle() else f"{public_name}_"
+        public_names[name] = public_name
     return public_names
 
 
 def describe_renamings(public_names: Mapping[str, str], of: str = "the package") -> list[str]:
     """Sentences on the exports that had to be renamed."""
     return [
-        f"`{other}` is {of}'s own `{name}`: the schema defines a `{name}`, too."
-        for name, other in public_names.items()
-        if other != name
+        f"`{public_name}` is {of}'s own `{name}`: the schema defines a `{name}`, too."
+        for name, public_name in public_names.items()
+        if public_name != name
     ]
 
 

@@ -64,7 +64,9 @@ def _list_imports(source: str) -> Iterator[ast.ImportFrom]:
         if isinstance(node, ast.ImportFrom):
             yield node
         parts = ("body", "handlers", "orelse", "finalbody", "cases")
-        pending += reversed([one for part in parts for one in getattr(node, part, ()) if isinstance(one, ast.AST)])
+        pending += reversed(
+            [child for part in parts for child in getattr(node, part, ()) if isinstance(child, ast.AST)]
+        )
 
 
 @lru_cache(maxsize=16)
@@ -73,9 +75,9 @@ def _run(
 ) -> tuple[tuple[str, str], ...]:
     """Format modules with ruff, by path."""
     length = ["--config", f"line-length = {line_length}"]
-    own = sorted({path.partition("/")[0] for path, _ in modules if "/" in path})
+    packages = sorted({path.partition("/")[0] for path, _ in modules if "/" in path})
     options = ["--isolated", "--no-cache", "--quiet", *length, "--target-version", version]
-    sorting = ["--config", f"lint.isort.known-first-party = {json.dumps(own)}"]
+    sorting = ["--config", f"lint.isort.known-first-party = {json.dumps(packages)}"]
     with tempfile.TemporaryDirectory(prefix="acpgen-") as name:
         folder = Path(name)
         for path, text in modules:

@@ -78,6 +78,6 @@ def write_raw(text: str) -> str:
     escaped_text = text.replace("'''", r"\u0027\u0027\u0027").strip()
     return (
         f"r'''{escaped_text}'''"
-        if all(one.isprintable() or one == "\n" for one in escaped_text)
+        if all(character.isprintable() or character == "\n" for character in escaped_text)
         else write_literal(escaped_text)
     )

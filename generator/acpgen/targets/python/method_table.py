@@ -19,17 +19,17 @@ def make_method_rows(protocol: ir.Protocol, names: Names, any_: str = "Any") -> 
         visited_names.add(method.name)
         row = make_method_row(method)
         definitions = [row.pop(part, None) for part in ("params", "result")]
-        payloads = ["None" if one is None else names.classes[one] for one in definitions]
+        payloads = ["None" if definition is None else names.classes[definition] for definition in definitions]
         payload_arguments = [
-            "type(None)" if _is_null(protocol, one) else payload
-            for one, payload in zip(definitions, payloads, strict=True)
+            "type(None)" if _is_null(protocol, definition) else payload
+            for definition, payload in zip(definitions, payloads, strict=True)
         ]
         head = [write_literal(row.pop(part)) for part in ("name", "side", "kind")]
-        rest = [f"{argument}={write_literal(value)}" for argument, value in row.items()]
+        keywords = [f"{argument}={write_literal(value)}" for argument, value in row.items()]
         types = [any_ if payload == "None" else payload for payload in payloads]
         types = types if method.kind == "request" else [types[0], "None"]
         rows.append(
-            {"key": write_literal(key), "arguments": [*head, *payload_arguments, *rest], "types": ", ".join(types)}
+            {"key": write_literal(key), "arguments": [*head, *payload_arguments, *keywords], "types": ", ".join(types)}
         )
     return rows
 

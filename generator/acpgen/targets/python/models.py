@@ -77,13 +77,13 @@ def render_models(
     spend(sum(_STEPS_A_RECORD + _STEPS_A_FIELD * len(record.fields) for record in records))
     lots = _group_records(records) if records else []
     classes = [views.place_docstrings(_write_classes(lot, names, views_of, cache)) for lot in lots]
-    others = render_template(
+    alias_source = render_template(
         "aliases",
         aliases=aliases,
         type_checking=names.name_import("TYPE_CHECKING"),
         type_alias=names.name_import("TypeAlias"),
     )
-    return "\n\n".join([head, *classes, others])
+    return "\n\n".join([head, *classes, alias_source])
 
 
 def _write_imports(hints: Hints, modules: Modules) -> str:
@@ -194,9 +194,9 @@ class _Views:
 
     def place_docstrings(self, source: str) -> str:
         """Replace the placeholders in the source of classes by the docstrings."""
-        first, *others = source.split(_OPENS)
-        parts = (other.partition(_CLOSES) for other in others)
-        return "".join([first, *(f"{self._docstrings[int(number)]}{rest}" for number, _, rest in parts)])
+        first, *parts = source.split(_OPENS)
+        pieces = (part.partition(_CLOSES) for part in parts)
+        return "".join([first, *(f"{self._docstrings[int(number)]}{text}" for number, _, text in pieces)])
 
     def _store_docstring(self, text: str) -> str:
         """Store a docstring and return its placeholder: its number in delimiters. Empty for empty text."""
@@ -231,9 +231,9 @@ class _Views:
         if tag is not None:
             keywords += [f"tag_field={write_literal(tag.field)}", f"tag={write_literal(tag.value)}"]
         elif union is not None:
-            own = [union.default_tag] if union.default_tag is not None else []
+            default_tags = [union.default_tag] if union.default_tag is not None else []
             excluded_tags = dict(record.excluded).get(union.tag, ())
-            tags = dict.fromkeys([*(variant.tag for variant in union.variants), *own, *excluded_tags])
+            tags = dict.fromkeys([*(variant.tag for variant in union.variants), *default_tags, *excluded_tags])
             texts = [tag for tag in tags if isinstance(tag, str)]  # the unknown tag is text: it can be no other one
             keywords += [f"tag_field={write_literal(union.tag)}", f"known=({_write_tuple(texts)})"]
         elif record.excluded and record.base is None:
@@ -304,7 +304,11 @@ class _Views:
         members = list(self._list_members(type_))
         is_free = ir.Anything() in members
         kind, opening = (ir.Array, "list[") if isinstance(value, list) else (ir.Map, "dict[str, ")
-        inside = [one.items if isinstance(one, ir.Array) else one.values for one in members if isinstance(one, kind)]
+        inside = [
+            member.items if isinstance(member, ir.Array) else member.values
+            for member in members
+            if isinstance(member, kind)
+        ]
         inside = [ir.Anything()] if is_free else inside
         entries = "" if source in ("list", "dict") else source.removeprefix("lambda: ")
         if len(inside) != 1 or (entries and ((len(members) == 1 and not is_free) or entries[0] not in "[{")):
@@ -318,8 +322,8 @@ class _Views:
         if isinstance(alias, ir.Alias):
             yield from self._list_members(alias.type)
         elif isinstance(type_, ir.AnyOf):
-            for one in type_.types:
-                yield from self._list_members(one)
+            for member in type_.types:
+                yield from self._list_members(member)
         else:
             yield type_
 

@@ -50,7 +50,7 @@ def name_all(protocol: ir.Protocol, options: PythonOptions | None = None) -> Nam
     for name in protocol.definitions:
         _name_fields(name, protocol, fields)
     members = {
-        enum.name: make_member_names([str(one.value) for one in enum.values])
+        enum.name: make_member_names([str(member.value) for member in enum.values])
         for enum in protocol.definitions.values()
         if isinstance(enum, ir.Enum)
         and effective_options.enums == "str-enum"
@@ -62,7 +62,7 @@ def name_all(protocol: ir.Protocol, options: PythonOptions | None = None) -> Nam
 
 def is_of_texts(enum: ir.Enum) -> bool:
     """Whether an enumeration can be a string enumeration class."""
-    return isinstance(enum.base, ir.String) and all(isinstance(one.value, str) for one in enum.values)
+    return isinstance(enum.base, ir.String) and all(isinstance(member.value, str) for member in enum.values)
 
 
 def _name_fields(name: str, protocol: ir.Protocol, fields: dict[str, Mapping[str, str]]) -> None:

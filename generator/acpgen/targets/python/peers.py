@@ -21,7 +21,7 @@ _SERVING: Final = (
         "handle_notification",
         "notifications",
     ),
-    *("other", "requests", "serve", "side", "wire"),
+    *("peer_side", "requests", "serve", "side", "wire"),
 )
 """The attributes of a side's class other than the calls to the other side."""
 
@@ -67,9 +67,11 @@ def make_peers_view(protocol: ir.Protocol, names: Names) -> dict[str, Any] | Non
     if len(sides) < 2 or not protocol.methods:
         return None
     peers = _name_peers(sides)
-    here = names.of_module("models")
+    local_names = names.of_module("models")
     pair = sides[0], sides[1]
-    views = [_make_view(peer, peers[_find_other_side(peer.name, pair)], protocol, here) for peer in peers.values()]
+    views = [
+        _make_view(peer, peers[_find_other_side(peer.name, pair)], protocol, local_names) for peer in peers.values()
+    ]
     return {
         "sides": views,
         "first": peers[pair[0]],
@@ -110,14 +112,14 @@ def _find_other_side(side: str, pair: tuple[str, str]) -> str:
     return "client" if "client" in pair else pair[0]
 
 
-def _make_view(peer: Peer, other: Peer, protocol: ir.Protocol, names: Names) -> dict[str, Any]:
+def _make_view(peer: Peer, remote_peer: Peer, protocol: ir.Protocol, names: Names) -> dict[str, Any]:
     methods = {f"{m.name} {m.kind}": m for m in protocol.methods if m.side in ir.EITHER or m.side == peer.name}
-    reserved_names = {*_SERVING, other.attribute}
+    reserved_names = {*_SERVING, remote_peer.attribute}
     python_names = make_method_names({key: method.name for key, method in methods.items()}, used=reserved_names)
     return {
         **vars(peer),
         "name": wrap_docstring(peer.name, 4),
-        "other": replace(other, name=wrap_docstring(other.name, 4)),
+        "other": replace(remote_peer, name=wrap_docstring(remote_peer.name, 4)),
         "methods": [_make_call(method, python_names[key], protocol, names) for key, method in methods.items()],
     }
 
@@ -168,7 +170,7 @@ def _takes_empty(
                 case _:
                     return False
         case ir.AnyOf(types):
-            return any(_takes_empty(protocol, each, kind, visited) for each in types)
+            return any(_takes_empty(protocol, member, kind, visited) for member in types)
         case ir.Array() | ir.Tuple():
             return kind == "array" and not type_.min_items
         case _:

@@ -35,7 +35,8 @@ def write_schema(bundle: Bundle, extra_data: Mapping[str, Any] | None = None) ->
     `x-protocol`.
     """
     definitions = ",\n".join(
-        f"{_write_json(name)}: {_write_json(_strip_annotations(row))}" for name, row in bundle.definitions.items()
+        f"{_write_json(name)}: {_write_json(_strip_annotations(definition))}"
+        for name, definition in bundle.definitions.items()
     )
     about = f'"x-protocol": {_write_json(extra_data)},\n' if extra_data is not None else ""
     return f'{{"$schema": {_write_json(bundle.schema["$schema"])},\n{about}"$defs": {{\n{definitions}\n}}}}\n'
@@ -50,14 +51,16 @@ def list_extra_data(protocol: ir.Protocol, bundle: Bundle, names: Names, options
     for name in find_pattern_definitions(protocol, bundle) if options.unknown == "refuse" else ():
         receiving[name] = {**receiving.get(name, bundle.definitions[name]), "unevaluatedProperties": False}
     whole = {**bundle.definitions, **receiving}
-    row = make_protocol_row(protocol, bundle)
+    protocol_row = make_protocol_row(protocol, bundle)
     adapted_definitions = Patterns(bundle.definitions.values()).translate_changed(whole)
     receiving |= {
-        name: one for name, one in adapted_definitions.items() if name in receiving or one != row["judging"].get(name)
+        name: definition
+        for name, definition in adapted_definitions.items()
+        if name in receiving or definition != protocol_row["judging"].get(name)
     }
-    for name, definitions in {"judging": row["judging"], "receiving": receiving}.items():
-        row[name] = {key: _strip_annotations(one) for key, one in definitions.items()}
-    return {**row, "definitions": renamed}
+    for name, definitions in {"judging": protocol_row["judging"], "receiving": receiving}.items():
+        protocol_row[name] = {key: _strip_annotations(definition) for key, definition in definitions.items()}
+    return {**protocol_row, "definitions": renamed}
 
 
 def _strip_annotations(schema: Any) -> Any:

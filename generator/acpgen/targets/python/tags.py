@@ -29,7 +29,11 @@ def find_class_tags(protocol: ir.Protocol) -> Mapping[str, Tag]:
         record = protocol.definitions[name]
         if name not in tags and isinstance(record, ir.Record) and _has(record, tag):
             tags[name] = tag
-    based = {one.name: one.base for one in protocol.definitions.values() if isinstance(one, ir.Record)}
+    based = {
+        definition.name: definition.base
+        for definition in protocol.definitions.values()
+        if isinstance(definition, ir.Record)
+    }
     return {name: tag for name, tag in tags.items() if not _inherits(name, tag, tags, based, protocol)}
 
 
@@ -53,16 +57,16 @@ def _find_tags(protocol: ir.Protocol) -> Iterator[tuple[str, Tag]]:
         tag = find_shared_tag(type_, protocol.definitions)
         if tag is None or tag.optional:
             continue
-        for one, constants in zip(type_.types, tag.tags, strict=True):
-            if isinstance(one, ir.Ref) and len(constants) == 1 and isinstance(constants[0], str | int):
-                yield one.name, Tag(tag.field, constants[0])
+        for member, constants in zip(type_.types, tag.tags, strict=True):
+            if isinstance(member, ir.Ref) and len(constants) == 1 and isinstance(constants[0], str | int):
+                yield member.name, Tag(tag.field, constants[0])
 
 
 def _list_unions(protocol: ir.Protocol) -> Iterator[ir.AnyOf]:
     """Yield the unions inside a protocol that are discriminated by shape."""
     pending: list[ir.Type] = []
-    for one in protocol.definitions.values():
-        match one:
+    for definition in protocol.definitions.values():
+        match definition:
             case ir.Alias(type=type_):
                 pending.append(type_)
             case ir.Record(fields=fields, extra=extra):

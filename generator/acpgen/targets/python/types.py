@@ -147,7 +147,7 @@ class Hints:
         """A reference by name, marked if its target needs validation by the schema; records carry that mark themselves."""
         source = self.names.classes[name]
         if name in self.recursive:
-            return Hint(source, any(self.protocol.definitions[one].unenforced for one in self.recursive))
+            return Hint(source, any(self.protocol.definitions[alias].unenforced for alias in self.recursive))
         if isinstance(self.protocol.definitions[name], ir.Record):
             return Hint(source)
         hint = self.of_definition(name)
@@ -156,17 +156,19 @@ class Hints:
     # --- unions ---
 
     def _join_types(self, types: Sequence[ir.Type]) -> Hint:
-        members = [self.of(one) for one in types]
-        return Hint(join_types(dict.fromkeys(one.source for one in members)), any(one.is_judged for one in members))
+        members = [self.of(member) for member in types]
+        return Hint(join_types(dict.fromkeys(hint.source for hint in members)), any(hint.is_judged for hint in members))
 
     def _hint_any_of(self, union: ir.AnyOf) -> Hint:
-        rest = _drop_null(union)
-        hint = self._join_types(rest)
-        null = " | None" if len(rest) < len(union.types) and hint.source != "None" else ""
+        non_null = _drop_null(union)
+        hint = self._join_types(non_null)
+        null = " | None" if len(non_null) < len(union.types) and hint.source != "None" else ""
         if union.exclusive:
-            several = [list(self._list_values(one)) for one in union.types]
-            nullable = [one for one in several if not {"any", "null"}.isdisjoint(kind for kind, _ in one)]
-            is_joined = any(len(one) > 1 or any(kind != "object" and which for kind, which in one) for one in several)
+            several = [list(self._list_values(member)) for member in union.types]
+            nullable = [values for values in several if not {"any", "null"}.isdisjoint(kind for kind, _ in values)]
+            is_joined = any(
+                len(values) > 1 or any(kind != "object" and which for kind, which in values) for values in several
+            )
             if _overlap(several) and (len(nullable) > 1 or is_joined):
                 hint = hint._replace(is_judged=True)  # Python joins them, and does not say what two of them accept
             elif _overlap(several):
@@ -183,8 +185,8 @@ class Hints:
             case ir.Constant(values=values):
                 yield from ((_name_json_type(value), write_json(value)) for value in values)
             case ir.AnyOf(types=types):
-                for one in types:
-                    yield from self._list_values(one, visited)
+                for member in types:
+                    yield from self._list_values(member, visited)
             case ir.Ref(name=name) if name in self.tags:
                 tag = self.tags[name]
                 yield "object", f"{tag.field} {tag.value!r}"
@@ -193,11 +195,13 @@ class Hints:
                     case ir.Alias(type=inner):
                         yield from self._list_values(inner, visited | {name})
                     case ir.Enum(values=enum_values, base=base) as enum:
-                        yield from ((_name_json_type(one.value), write_json(one.value)) for one in enum_values)
+                        yield from ((_name_json_type(member.value), write_json(member.value)) for member in enum_values)
                         yield from self._list_values(base, visited) if enum.openness != "closed" else ()
                     case ir.TaggedUnion(variants=variants, fallback=fallback, default=default):
-                        names = [*(one.type for one in variants), *(one for one in (fallback, default) if one)]
-                        yield from (each for one in names for each in self._list_values(ir.Ref(one), visited | {name}))
+                        names = [*(variant.type for variant in variants), *filter(None, (fallback, default))]
+                        yield from (
+                            pair for member in names for pair in self._list_values(ir.Ref(member), visited | {name})
+                        )
                     case ir.Record():
                         yield "object", ""
             case _:
@@ -205,8 +209,8 @@ class Hints:
 
     def _write_tagged_union(self, union: ir.TaggedUnion) -> str:
         fallbacks = union.fallback_shapes or ((union.fallback,) if union.fallback is not None else ())
-        own = group_tags(union)
-        members = [name for name in own if name != union.default]
+        tags = group_tags(union)
+        members = [name for name in tags if name != union.default]
         members += [*fallbacks, *([union.default] if union.default is not None else [])]
         exclusive = ["exclusive=True"] if union.fallback_exclusive else []
         source = join_types(self.names.classes[name] for name in members)
@@ -226,21 +230,21 @@ class Hints:
         literal_types = [f"{self.use_import('Literal')}[{', '.join(map(write_literal, small))}]"] if small else []
         if len(small) == len(values):
             return literal_types[0]
-        others = dict.fromkeys("float" if isinstance(value, float) else "int" for value in values if value not in small)
+        types = dict.fromkeys("float" if isinstance(value, float) else "int" for value in values if value not in small)
         return self._annotate(
-            join_types([*literal_types, *others]), "Constants", _write_tuple(map(write_literal, values))
+            join_types([*literal_types, *types]), "Constants", _write_tuple(map(write_literal, values))
         )
 
     def _hint_tuple(self, type_: ir.Tuple) -> Hint:
-        entries = [self.of(one) for one in type_.first]
+        entries = [self.of(item) for item in type_.first]
         is_closed = type_.rest == ir.Nothing()
-        rest = [] if is_closed else [self.of(type_.rest)]
-        least, most = type_.min_items or 0, type_.max_items
-        sources = [*(one.source for one in entries), *(f"*tuple[{one.source}, ...]" for one in rest)]
+        rest_hints = [] if is_closed else [self.of(type_.rest)]
+        minimum, maximum = type_.min_items or 0, type_.max_items
+        sources = [*(hint.source for hint in entries), *(f"*tuple[{hint.source}, ...]" for hint in rest_hints)]
         source = f"tuple[{', '.join(sources) or '()'}]"
-        if not is_closed or least != len(entries) or (most is not None and most < least):
-            source = self._annotate_limits(source, {"min_length": least, "max_length": most})
-        return Hint(source, type_.unique or any(one.is_judged for one in (*entries, *rest)))
+        if not is_closed or minimum != len(entries) or (maximum is not None and maximum < minimum):
+            source = self._annotate_limits(source, {"min_length": minimum, "max_length": maximum})
+        return Hint(source, type_.unique or any(hint.is_judged for hint in (*entries, *rest_hints)))
 
     def _annotate_limits(self, source: str, limits: Mapping[str, str | int | float | None]) -> str:
         arguments = [f"{name}={write_literal(value)}" for name, value in limits.items() if value is not None]
@@ -273,7 +277,7 @@ def _name_json_type(value: ir.JSON) -> str:
 
 
 def _drop_null(union: ir.AnyOf) -> list[ir.Type]:
-    return [one for one in union.types if one != ir.Null()]
+    return [member for member in union.types if member != ir.Null()]
 
 
 def _overlap(members: Iterable[Iterable[_Values]]) -> bool:
@@ -281,9 +285,9 @@ def _overlap(members: Iterable[Iterable[_Values]]) -> bool:
     values_by_type: dict[str, set[str]] = {}
     for member in map(list, members):
         if any(
-            others and (not which or "" in others or which in others)
+            texts and (not which or "" in texts or which in texts)
             for kind, which in member
-            if (others := values_by_type.get(kind))
+            if (texts := values_by_type.get(kind))
         ):
             return True
         for kind, which in member:
@@ -299,20 +303,20 @@ def _find_limits(number: ir.Number) -> tuple[dict[str, int | float], bool]:
     limits: dict[str, Any] = list_limits(number)
     is_exact = not any(isinstance(limit, ExactNumber) for limit in limits.values()) or number.integer
     msgspec_limits: dict[str, int | float] = {}
-    for least, most, name in (("minimum", "exclusiveMinimum", "ge"), ("maximum", "exclusiveMaximum", "le")):
+    for inclusive, exclusive, name in (("minimum", "exclusiveMinimum", "ge"), ("maximum", "exclusiveMaximum", "le")):
         sign = 1 if name == "ge" else -1
-        bounds = [(sign * to_fraction(limits[key]), key) for key in (least, most) if key in limits]
+        bounds = [(sign * to_fraction(limits[key]), key) for key in (inclusive, exclusive) if key in limits]
         if not bounds:
             continue
         # Of equal ones that without the limit itself.
-        bound, key = max(bounds, key=lambda one: (one[0], one[1] == most))
+        bound, key = max(bounds, key=lambda bound: (bound[0], bound[1] == exclusive))
         if number.integer and abs(bound) < _LARGEST_LIMIT:
-            msgspec_limits[name] = sign * (floor(bound) + 1 if key == most else ceil(bound))
+            msgspec_limits[name] = sign * (floor(bound) + 1 if key == exclusive else ceil(bound))
         elif abs(bound) > _LARGEST_LIMIT:
             is_exact = False
         elif not isinstance(limits[key], ExactNumber):
             integer = to_integer(limits[key])
-            msgspec_limits[name if key == least else "gt" if name == "ge" else "lt"] = (
+            msgspec_limits[name if key == inclusive else "gt" if name == "ge" else "lt"] = (
                 limits[key] if integer is None else integer
             )
     step = limits.get("multipleOf")
@@ -327,11 +331,11 @@ def _find_limits(number: ir.Number) -> tuple[dict[str, int | float], bool]:
     return msgspec_limits, is_exact
 
 
-def _find_lengths(least: int | None, most: int | None) -> dict[str, int | None]:
+def _find_lengths(minimum: int | None, maximum: int | None) -> dict[str, int | None]:
     """The limits of a length, capped at the largest possible length."""
     return {
-        "min_length": None if not least else min(least, _LARGEST),
-        "max_length": None if most is None or most > _LARGEST else most,
+        "min_length": None if not minimum else min(minimum, _LARGEST),
+        "max_length": None if maximum is None or maximum > _LARGEST else maximum,
     }
 
 
@@ -359,10 +363,12 @@ def _measure_depth(type_: ir.Type, depths: Mapping[str, int]) -> int:
 
 def find_recursive_aliases(protocol: ir.Protocol) -> set[str]:
     """The aliases that refer to themselves without a record in between."""
-    aliases = {name: one for name, one in protocol.definitions.items() if isinstance(one, ir.Alias)}
+    aliases = {
+        name: definition for name, definition in protocol.definitions.items() if isinstance(definition, ir.Alias)
+    }
     return {
-        one.name
+        alias.name
         for group in order_definitions(replace(protocol, definitions=aliases))
-        for one in group
-        if len(group) > 1 or one.name in list_references(aliases[one.name].type)
+        for alias in group
+        if len(group) > 1 or alias.name in list_references(aliases[alias.name].type)
     }

@@ -64,7 +64,9 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     is_file, is_typed = settings.options.get("layout") == "file", settings.options.get("language") == "typescript"
     stem = (place or "index") if is_file else f"{place}/index".lstrip("/")
     names = class_names(protocol.definitions.keys())
-    own = {name: _find_free(name, frozenset(names.values())) for name in (*_VALUES, *_TYPES, *_MESSAGES.split())}
+    public_names = {
+        name: _find_free(name, frozenset(names.values())) for name in (*_VALUES, *_TYPES, *_MESSAGES.split())
+    }
     module = _make_module(protocol, bundle, names)
     needs_none = is_file or is_typed
     template_values: dict[str, Any] = {
@@ -76,11 +78,14 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         "dumps": dumps,
         "title": make_visible(protocol.name),
         "notice": NOTICE,
-        "own": own,
-        "values": {own[name]: name for name in _VALUES}
+        "own": public_names,
+        "values": {public_names[name]: name for name in _VALUES}
         | {"decode": "decode", "validate": "validate"}
         | module["exports"],
-        "types": [*names.values(), *(own[name] for name in (*_TYPES, *_MESSAGES.split()) if name not in _GENERIC)],
+        "types": [
+            *names.values(),
+            *(public_names[name] for name in (*_TYPES, *_MESSAGES.split()) if name not in _GENERIC),
+        ],
         "of_runtime": [*_VALUES, *_TYPES],
         "is_typed": is_typed,
         "runtime": f"{'../' * len(place.split('/')) if place else './'}runtime.js",
@@ -151,7 +156,7 @@ def _write_row(method: ir.Method, checkers: Checkers) -> str:
     row = [dumps(method.name), dumps(method.side), params, answer, "true" if method.null_result else None, empty]
     while row[-1] is None:
         row.pop()
-    return f"[{', '.join(one or 'undefined' for one in row)}]"
+    return f"[{', '.join(argument or 'undefined' for argument in row)}]"
 
 
 def _find_free(name: str, reserved_names: frozenset[str]) -> str:

@@ -51,7 +51,7 @@ class Checkers:
         self._all = {**self._receiving, **self._definitions}
         self._names = names
         self._unions = discriminators.Unions(self._resolve)
-        self._known: dict[str, str] = {}
+        self._checkers: dict[str, str] = {}
         self._sources: dict[str, str] = {}
         self._shared: dict[str, str] = {}
         self._late: set[str] = set()
@@ -63,11 +63,11 @@ class Checkers:
         edges: dict[str, list[str]] = {}
         for name, schema in chain(self._definitions.items(), self._receiving.items()):
             targets = edges.setdefault(name.removesuffix(_EXACT), [])
-            targets += (each.removesuffix(_EXACT) for each in list_references(schema))
+            targets += (reference.removesuffix(_EXACT) for reference in list_references(schema))
         self._exported = protocol.definitions.keys() & bundle.definitions.keys()
         for name in chain.from_iterable(find_cycles(edges)):
             if name in self._exported:
-                self._known[name] = self._write_constant(name)
+                self._checkers[name] = self._write_constant(name)
         for name, word in self._evaluated:  # each may ask for more
             self.lines.append(
                 f"const {_name_evaluation(name, word)} = {self._write_evaluation(self._all[name], word)};"
@@ -76,13 +76,13 @@ class Checkers:
     def of_definition(self, name: str) -> str:
         """The checker of a definition of the bundle or of receivers; `lazy`, for a recursive reference."""
         name = name.removesuffix(_EXACT)
-        if name not in self._known and (name in self._exported or name in self._late):
+        if name not in self._checkers and (name in self._exported or name in self._late):
             self._late.add(name)
             return _write_call("lazy", f"() => {self._make_placeholder(name)}")
-        if name not in self._known:
+        if name not in self._checkers:
             self._late.add(name)
-            self._known[name] = self._write_constant(name)
-        return self._known[name]
+            self._checkers[name] = self._write_constant(name)
+        return self._checkers[name]
 
     def _make_placeholder(self, name: str) -> str:
         return f"\0${self._names[name]}\0" if name in self._names else f"\0r{_hash(name)}\0"
@@ -112,8 +112,8 @@ class Checkers:
         if isinstance(meaning, ir.TaggedUnion):
             (_, known_branches), (_, branches) = find_branches(schema) or ("", []), find_branches(received) or ("", [])
             return self.of(schema, meaning, next(iter(branches[len(known_branches) :]), None))
-        strict, others = self.of(schema), self.of(received)
-        return strict if strict == others else _write_call("open", strict, others)
+        strict, lenient = self.of(schema), self.of(received)
+        return strict if strict == lenient else _write_call("open", strict, lenient)
 
     # --- schemas ---
 
@@ -124,7 +124,7 @@ class Checkers:
         checker = _join_checkers([*self._list_assertions(schema), *self._list_parts(schema, meaning, fallback)])
         for word in ("unevaluatedProperties", "unevaluatedItems"):
             if word in schema:
-                says = self._write_evaluation({key: one for key, one in schema.items() if key != word}, word)
+                says = self._write_evaluation({key: setting for key, setting in schema.items() if key != word}, word)
                 checker = _write_call("unevaluated", checker, says, self.of(schema[word]), dumps(word))
                 # It repeats the checkers inside it, and these those inside.
                 spend(1 + len(checker) // _CHARACTERS_A_STEP)
@@ -134,7 +134,7 @@ class Checkers:
         """Yield the checkers of the subschemas that a schema applies in place."""
         if isinstance(schema.get("$ref"), str):
             yield self.of_definition(read_reference(schema["$ref"]))
-        yield from (self.of(one) for one in schema.get("allOf", ()))
+        yield from (self.of(subschema) for subschema in schema.get("allOf", ()))
         for keyword in ("anyOf", "oneOf"):
             if keyword in schema:
                 yield self._write_union(schema[keyword], keyword, meaning, fallback)
@@ -162,8 +162,11 @@ class Checkers:
         is_told = type_ == "object" and bool(branches) and all(map(self._declares_object, branches))
         is_told |= bool(record) and self._check_other_types(schema, "object") != "any"
         is_told |= bool(array) and self._check_other_types(schema, "array") != "any"
-        keyed_checkers = [*(("items", one) for one in array), *self._list_scalars(schema, None if is_told else type_)]
-        keyed_checkers += [*(("required", one) for one in record), *self._list_object(schema)]
+        keyed_checkers = [
+            *(("items", checker) for checker in array),
+            *self._list_scalars(schema, None if is_told else type_),
+        ]
+        keyed_checkers += [*(("required", checker) for checker in record), *self._list_object(schema)]
         if "contains" in schema:
             limits = schema.get("minContains", 1), schema.get("maxContains", "Infinity")
             keyed_checkers.append(("items", _write_call("contains", self.of(schema["contains"]), *map(str, limits))))
@@ -174,7 +177,7 @@ class Checkers:
                 ("not", _write_call("not", *map(self.of, negated["anyOf"] if is_list else [negated])))
             )
         places = {keyword: place for place, keyword in enumerate(schema)}
-        yield from (checker for _, checker in sorted(keyed_checkers, key=lambda one: places.get(one[0], -1)))
+        yield from (checker for _, checker in sorted(keyed_checkers, key=lambda entry: places.get(entry[0], -1)))
 
     def _declares_object(self, schema: Any) -> bool:
         return is_object(schema) and {**self._resolve(schema.get("$ref", "")), **schema}.get("type") == "object"
@@ -182,7 +185,9 @@ class Checkers:
     def _list_scalars(self, schema: Schema, types: Any) -> Iterator[tuple[str, str]]:
         type_ = "any" if types is None else self._write_type(types)
         choice = next((keyword for keyword in schema if keyword in ("const", "enum", "type")), "type")
-        if choice != "type" or not all(is_of_type(one, schema) for one in discriminators.list_constants(schema) or ()):
+        if choice != "type" or not all(
+            is_of_type(constant, schema) for constant in discriminators.list_constants(schema) or ()
+        ):
             yield "type", type_
             type_ = "any"
         if "const" in schema:
@@ -217,33 +222,37 @@ class Checkers:
         first = [] if any(name.isdigit() for name in (*properties, *required)) else required
         names = dict.fromkeys((*first, *properties))
         fields = {name: self._write_field(properties.get(name, True), is_required=name in required) for name in names}
-        counts = Counter(how for name, (_, how) in fields.items() if name not in first)
-        usual = max(counts, key=lambda how: counts[how], default=0)
+        counts = Counter(leniency for name, (_, leniency) in fields.items() if name not in first)
+        usual = max(counts, key=lambda leniency: counts[leniency], default=0)
         rows: list[str] = []
-        for name, (checker, how) in fields.items():
+        for name, (checker, leniency) in fields.items():
             key = '["__proto__"]' if name == "__proto__" else make_javascript_key(name)
-            rows.append(f"{key}: {checker if how == (0 if name in first else usual) else f'[{checker}, {how}]'}")
+            rows.append(
+                f"{key}: {checker if leniency == (0 if name in first else usual) else f'[{checker}, {leniency}]'}"
+            )
         fields_source = f"{{ {', '.join(rows)} }}" if rows else "{}"
-        others = dumps([] if first else required), self._check_other_types(schema, "object")
-        yield _write_call("record", fields_source, *_drop_defaults(str(len(first)), str(usual), *others))
+        arguments = dumps([] if first else required), self._check_other_types(schema, "object")
+        yield _write_call("record", fields_source, *_drop_defaults(str(len(first)), str(usual), *arguments))
 
     def _write_field(self, schema: Any, *, is_required: bool) -> tuple[str, int]:
         """The checker of a field, and how receivers treat an invalid value, encoded as for `record`."""
         if not is_object(schema):
             return self.of(schema), 0
         says = ("default-on-error", "default-on-null", "skip-invalid-items")
-        on_error, on_null, skips = (bool(schema.get(f"x-deserialize-{one}")) for one in says)
+        on_error, on_null, skips = (bool(schema.get(f"x-deserialize-{behaviour}")) for behaviour in says)
         is_array = self._unions.list_types(schema) - {"null"} == {"array"} and (
             skips or (is_required and (on_error or on_null))
         )
         return self.of(schema), on_error | on_null << 1 | is_array << 2 | skips << 3
 
     def _list_items(self, schema: Schema) -> Iterator[str]:
-        first = [self.of(one) for one in schema.get("prefixItems", ())]
-        rest = self._check_rest(schema, "items")
-        if first or rest != "undefined":
+        first = [self.of(item) for item in schema.get("prefixItems", ())]
+        rest_checker = self._check_rest(schema, "items")
+        if first or rest_checker != "undefined":
             yield _write_call(
-                "items", rest, *_drop_defaults(f"[{', '.join(first)}]", self._check_other_types(schema, "array"))
+                "items",
+                rest_checker,
+                *_drop_defaults(f"[{', '.join(first)}]", self._check_other_types(schema, "array")),
             )
 
     def _check_other_types(self, schema: Schema, type_: str) -> str:
@@ -267,32 +276,39 @@ class Checkers:
             names = [str(index) for index in range(len(schema.get("prefixItems", ())))]
             rows = [("contains", self.of(schema["contains"]))] if "contains" in schema else []
             is_all = word in schema or "items" in schema
-        inner = [(self.of(one), one) for key in ("allOf", "anyOf", "oneOf") for one in schema.get(key, ())]
+        inner = [
+            (self.of(subschema), subschema) for key in ("allOf", "anyOf", "oneOf") for subschema in schema.get(key, ())
+        ]
         inner += [(self.of(schema["if"]), schema["if"])] if "if" in schema else []
-        for test, then, other in self._list_conditions(schema):
+        for test, then, otherwise in self._list_conditions(schema):
             inner += [
                 (_join_checkers([test, self.of(then)]), then),
-                (_join_checkers([_write_call("not", test), self.of(other)]), other),
+                (_join_checkers([_write_call("not", test), self.of(otherwise)]), otherwise),
             ]
-        parts = [f"[{checker}, {self._write_evaluation(one, word)}]" for checker, one in inner if is_object(one)]
+        parts = [
+            f"[{checker}, {self._write_evaluation(subschema, word)}]"
+            for checker, subschema in inner
+            if is_object(subschema)
+        ]
         reference = schema.get("$ref")
         if isinstance(reference, str) and is_object(self._resolve(reference)):
             name = read_reference(reference)
             self._evaluated += [] if (name, word) in self._evaluated else [(name, word)]
             parts.append(f"[{self.of_definition(name)}, () => {_name_evaluation(name, word)}]")
         rows += [("isAll", "true" if is_all else "false"), ("names", dumps(names)), ("parts", f"[{', '.join(parts)}]")]
-        return f"{{ {', '.join(f'{key}: {one}' for key, one in rows if _drop_defaults(one))} }}"
+        return f"{{ {', '.join(f'{key}: {source}' for key, source in rows if _drop_defaults(source))} }}"
 
     def _list_object(self, schema: Schema) -> Iterator[tuple[str, str]]:
-        rest = self._check_rest(schema, "additionalProperties")
+        additional = self._check_rest(schema, "additionalProperties")
         patterns = [
-            f"[{_write_pattern(one)}, {self.of(sub)}]" for one, sub in schema.get("patternProperties", {}).items()
+            f"[{_write_pattern(pattern)}, {self.of(subschema)}]"
+            for pattern, subschema in schema.get("patternProperties", {}).items()
         ]
-        if rest != "undefined" or patterns:
+        if additional != "undefined" or patterns:
             names = dumps([*schema.get("properties", {})])
             yield (
                 "additionalProperties",
-                _write_call("members", rest, *_drop_defaults(names, f"[{', '.join(patterns)}]")),
+                _write_call("members", additional, *_drop_defaults(names, f"[{', '.join(patterns)}]")),
             )
         if "propertyNames" in schema:
             yield "propertyNames", _write_call("names", self.of(schema["propertyNames"]))
@@ -302,20 +318,20 @@ class Checkers:
     def _write_union(self, branches: Sequence[Any], keyword: str, meaning: ir.Definition | None, fallback: Any) -> str:
         if len(branches) == 1 and not isinstance(meaning, ir.TaggedUnion):
             return self.of(branches[0])
-        real = [index for index, one in enumerate(branches) if not discriminators.is_null(one)]
+        real = [index for index, branch in enumerate(branches) if not discriminators.is_null(branch)]
         if len(real) < len(branches) and keyword == "anyOf":
-            others = [branches[index] for index in real]
-            return _write_call("nullable", self._write_union(others, keyword, meaning, fallback)) if real else "nil"
+            non_null = [branches[index] for index in real]
+            return _write_call("nullable", self._write_union(non_null, keyword, meaning, fallback)) if real else "nil"
         simple = self._write_simple(branches, is_exclusive=keyword == "oneOf") if len(real) == len(branches) else None
         if simple:
             return simple
-        checkers = [self.of(one) if index in real else "nil" for index, one in enumerate(branches)]
+        checkers = [self.of(branch) if index in real else "nil" for index, branch in enumerate(branches)]
         options = ["isExclusive: true"] if keyword == "oneOf" else []
         types = [
             sorted(self._unions.list_types(branches[index]) if index in real else ()) for index in range(len(branches))
         ]
-        type_names = dumps([one[0] if len(one) == 1 else one for one in types])
-        options += [f"types: {type_names}"] if any(one != ["object"] for one in types) else []
+        type_names = dumps([names[0] if len(names) == 1 else names for names in types])
+        options += [f"types: {type_names}"] if any(names != ["object"] for names in types) else []
         tag = self._unions.find_discriminator(branches, real)
         if tag is not None:
             options += self._list_tags(tag, branches)
@@ -327,7 +343,7 @@ class Checkers:
             return _write_call("union", *_drop_defaults(*arguments))
         whole = self._resolve(fallback["$ref"]) if is_object(fallback) and "$ref" in fallback else fallback
         if whole is not None and meaning.default_tag is None and "isLoose: true" not in options:
-            whole = {key: one for key, one in whole.items() if key != "not"}  # a known tag leads elsewhere
+            whole = {key: setting for key, setting in whole.items() if key != "not"}  # a known tag leads elsewhere
         known_tags = dumps([] if meaning.default_tag is None else [meaning.default_tag])
         return _write_call(
             "tolerant", *arguments, *_drop_defaults("undefined" if whole is None else self.of(whole), known_tags)
@@ -347,28 +363,30 @@ class Checkers:
                 _write_call("union", f"[{', '.join(map(self.of, branches))}]", "{ isExclusive: true }"),
                 literal_checker,
             )
-        type_branches = [one for one in branches if is_object(one) and {*filter(asserts, one)} == {"type"}]
-        plain = [one for one in type_branches if isinstance(one["type"], str)]
-        types = {one["type"] for one in plain}
+        type_branches = [branch for branch in branches if is_object(branch) and {*filter(asserts, branch)} == {"type"}]
+        plain = [branch for branch in type_branches if isinstance(branch["type"], str)]
+        types = {branch["type"] for branch in plain}
         if len(types) == len(branches) and not {"number", "integer"} <= types:
             return self._write_type(sorted(types))
         is_one = len(plain) == 1 and not is_exclusive
         return (
             self._write_type(plain[0]["type"])
-            if is_one and all(_is_within(one, plain[0]) for one in branches)
+            if is_one and all(_is_within(branch, plain[0]) for branch in branches)
             else None
         )
 
     def _list_tags(self, tag: discriminators.Discriminator, branches: Sequence[Any]) -> Iterator[str]:
         """Yield how tags discriminate the branches of a union, as members of an object."""
-        tags = [[value for (_, value), own in tag.known.items() if index in own] for index in range(len(branches))]
+        tags = [
+            [value for (_, value), owners in tag.owners.items() if index in owners] for index in range(len(branches))
+        ]
         while not tags[-1]:
             tags.pop()
-        rows = [dumps(one[0] if len(one) == 1 and one != [None] else one) for one in tags]
+        rows = [dumps(constants[0] if len(constants) == 1 and constants != [None] else constants) for constants in tags]
         yield from (f"field: {dumps(tag.field)}", f"tags: [{', '.join(rows)}]")
         yield from [f"untagged: {[*tag.untagged]}"] if tag.untagged else []
-        if any(len(own) > 1 for own in tag.known.values()) or not all(
-            self._excludes(branches[i], tag) for i in tag.others
+        if any(len(owners) > 1 for owners in tag.owners.values()) or not all(
+            self._excludes(branches[i], tag) for i in tag.free
         ):
             yield "isLoose: true"
 
@@ -384,7 +402,7 @@ def _is_within(schema: Any, plain: Schema) -> bool:
     """Whether a schema declares that all its values are of this type."""
     values = list_constants(schema) or ()
     is_typed = is_object(schema) and schema.get("type") == plain["type"]
-    return is_typed or (bool(values) and all(is_of_type(one, plain) for one in values))
+    return is_typed or (bool(values) and all(is_of_type(constant, plain) for constant in values))
 
 
 def _hash(text: str) -> str:
@@ -401,7 +419,7 @@ def _write_call(function: str, *arguments: str) -> str:
 
 def _join_checkers(checkers: Sequence[str]) -> str:
     """The conjunction of checkers."""
-    distinct_checkers = [*dict.fromkeys(one for one in checkers if one != "any")]
+    distinct_checkers = [*dict.fromkeys(checker for checker in checkers if checker != "any")]
     return (
         _write_call("all", *distinct_checkers) if len(distinct_checkers) > 1 else next(iter(distinct_checkers), "any")
     )

@@ -38,7 +38,7 @@ class Declarations:
             case ir.TaggedUnion():
                 return f"{head}export type {name} ={_wrap_union(self._write_members(definition))};"
             case ir.Enum():
-                values = [dumps(one.value) for one in definition.values]
+                values = [dumps(member.value) for member in definition.values]
                 if definition.openness != "closed":
                     values.append(_open(self.of(definition.base)))
                 return f"{head}export type {name} ={_wrap_union(values)};"
@@ -62,8 +62,8 @@ class Declarations:
             tag = "undefined" if union.default_tag is None else f"{dumps(union.default_tag)} | undefined"
             lines.append(f"  {make_javascript_key(union.tag)}?: {tag};")
         if not isinstance(record.extra, ir.Anything | ir.Nothing):
-            others = _join_types(dict.fromkeys([self.of(record.extra), *(["unknown"] if record.fields else [])]))
-            lines.append(f"  [field: string]: {others};")
+            type_ = _join_types(dict.fromkeys([self.of(record.extra), *(["unknown"] if record.fields else [])]))
+            lines.append(f"  [field: string]: {type_};")
         if not lines and record.base is not None:
             return f"export type {name} = {self._names[record.base]};"
         extends = f" extends {self._names[record.base]}" if record.base is not None else ""
@@ -71,19 +71,21 @@ class Declarations:
         return f"export interface {name}{extends} {body}"
 
     def _write_members(self, union: ir.TaggedUnion) -> list[str]:
-        members = [self._names[one.type] for one in union.variants]
+        members = [self._names[variant.type] for variant in union.variants]
         if union.default is not None:
             members.append(self._names[union.default])
         if union.fallback is not None:
             record = self._protocol.definitions[union.fallback]
-            own = {union.tag, "raw", "tag"}
+            wrapper_fields = {union.tag, "raw", "tag"}
             fields = (
-                [dumps(one.name) for one in record.fields if one.name not in own]
+                [dumps(field.name) for field in record.fields if field.name not in wrapper_fields]
                 if isinstance(record, ir.Record)
                 else []
             )
-            more = f" & rt.Readonly<rt.Pick<{self._names[record.name]}, {_join_types(fields)}>>" if fields else ""
-            members.append(f"rt.Unknown<{dumps(union.tag)}>{more}")
+            fields_type = (
+                f" & rt.Readonly<rt.Pick<{self._names[record.name]}, {_join_types(fields)}>>" if fields else ""
+            )
+            members.append(f"rt.Unknown<{dumps(union.tag)}>{fields_type}")
         return [*dict.fromkeys(members)]
 
     def of(self, type_: ir.Type) -> str:
@@ -106,13 +108,13 @@ class Declarations:
             case ir.Array():
                 return f"{_parenthesize(self.of(type_.items))}[]"
             case ir.Tuple():
-                least = type_.min_items or 0
+                min_items = type_.min_items or 0
                 first = [
-                    self.of(one) if index < least else f"{_parenthesize(self.of(one))}?"
-                    for index, one in enumerate(type_.first)
+                    self.of(item) if index < min_items else f"{_parenthesize(self.of(item))}?"
+                    for index, item in enumerate(type_.first)
                 ]
-                rest = [] if type_.rest == ir.Nothing() else [f"...{_parenthesize(self.of(type_.rest))}[]"]
-                return f"[{', '.join([*first, *rest])}]"
+                rest_type = [] if type_.rest == ir.Nothing() else [f"...{_parenthesize(self.of(type_.rest))}[]"]
+                return f"[{', '.join([*first, *rest_type])}]"
             case ir.Map():
                 return f"{{ [key: string]: {self.of(type_.values)} }}"
             case ir.Ref():
@@ -151,4 +153,4 @@ def _join_types(types: Iterable[str]) -> str:
 def _wrap_union(members: Sequence[str]) -> str:
     """A union after an equals sign, with one member per line if it is long."""
     whole = _join_types(members)
-    return f" {whole}" if len(whole) <= _WIDEST else "".join(f"\n  | {one}" for one in members)
+    return f" {whole}" if len(whole) <= _WIDEST else "".join(f"\n  | {member}" for member in members)

@@ -83,8 +83,8 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
 def _describe_method(method: ir.Method, messages: Messages) -> dict[str, Any]:
     """The index entry of a method: its possible senders, and the definitions of its params and result, null if any value is allowed."""
     senders = list(messages.list_senders(method))
-    row: dict[str, Any] = {"name": method.name, "kind": method.kind, "senders": senders, "params": method.params}
-    return row | ({"result": method.result} if method.kind == "request" else {})
+    entry: dict[str, Any] = {"name": method.name, "kind": method.kind, "senders": senders, "params": method.params}
+    return entry | ({"result": method.result} if method.kind == "request" else {})
 
 
 def name_file(text: str) -> str:

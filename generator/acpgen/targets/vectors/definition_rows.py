@@ -129,12 +129,16 @@ class _DefinitionRows:
                     reported_rules.add(key)
                     yield row
 
-    def _refuse_single(self, path: Path, value: Any, mark: str = "", one: Refusal | None = None) -> Iterator[Row]:
-        """Yield the row of a value that is rejected for one violation only, at or below a path; `one` is the violation, if known."""
-        one = one or self._find_only_refusal(value)
-        if one is not None and one.path[: len(path)] == path and not self._is_tolerated(value):
-            where = write_plain_pointer(*one.path) + (f"[{one.missing}]" if one.missing is not None else "") + mark
-            yield refuse(one, value, f" {where}" if where else "")
+    def _refuse_single(self, path: Path, value: Any, mark: str = "", refusal: Refusal | None = None) -> Iterator[Row]:
+        """Yield the row of a value that is rejected for one violation only, at or below a path; `refusal` is the violation, if known."""
+        refusal = refusal or self._find_only_refusal(value)
+        if refusal is not None and refusal.path[: len(path)] == path and not self._is_tolerated(value):
+            where = (
+                write_plain_pointer(*refusal.path)
+                + (f"[{refusal.missing}]" if refusal.missing is not None else "")
+                + mark
+            )
+            yield refuse(refusal, value, f" {where}" if where else "")
 
     # --- records ---
 
@@ -149,27 +153,27 @@ class _DefinitionRows:
             yield from self._refuse_single((), {**small, key: tags[0]})
         for field in record.fields:
             if field.required:
-                rest = {key: value for key, value in small.items() if key != field.name}
-                yield from self._cover_leniency(field, (field.name,), rest, small, None) or self._refuse_single(
-                    (), rest
+                incomplete = {key: value for key, value in small.items() if key != field.name}
+                yield from self._cover_leniency(field, (field.name,), incomplete, small, None) or self._refuse_single(
+                    (), incomplete
                 )
             yield from self._damage_field(field, small)
 
     def _add_fields(self, record: ir.Record, small: Any) -> Iterator[Row]:
-        bad: Iterable[tuple[Path, Any]] = ()
+        damages: Iterable[tuple[Path, Any]] = ()
         value: Any = UNKNOWN_VALUE
         if isinstance(record.extra, ir.Nothing):
-            bad = (((), UNKNOWN_VALUE),)
+            damages = (((), UNKNOWN_VALUE),)
         elif not isinstance(record.extra, ir.Anything):
             try:
                 value = self._values.make(record.extra)
             except Unmakeable:
                 return
-            bad = (((UNKNOWN_FIELD, *path), value) for path, value in self._values.damage(record.extra))
+            damages = (((UNKNOWN_FIELD, *path), value) for path, value in self._values.damage(record.extra))
         with_other = {**small, UNKNOWN_FIELD: value}
         if self._is_valid(with_other):
             yield Row("unknown-field", with_other)
-        yield from self._refuse((path, {**small, UNKNOWN_FIELD: value}) for path, value in bad)
+        yield from self._refuse((path, {**small, UNKNOWN_FIELD: value}) for path, value in damages)
 
     def _cover_nulls(self, record: ir.Record, small: Any) -> Iterator[Row]:
         """Yield null for each field that may have it, and a value without these fields."""
@@ -182,9 +186,9 @@ class _DefinitionRows:
                 yield Row("null", value, f"null {write_plain_pointer(field.name)}")
                 nullable += [] if field.required else [field.name]
             elif not field.required or field.leniency.default_on_null:
-                one, path = self._find_only_refusal(value), (field.name,)
-                yield from self._cover_leniency(field, path, value, small, one) or self._refuse_single(
-                    path, value, "[null]", one
+                refusal, path = self._find_only_refusal(value), (field.name,)
+                yield from self._cover_leniency(field, path, value, small, refusal) or self._refuse_single(
+                    path, value, "[null]", refusal
                 )
         if nullable:
             with suppress(Unmakeable):
@@ -195,40 +199,42 @@ class _DefinitionRows:
     def _damage_field(self, field: ir.Field, small: Any) -> Iterator[Row]:
         """Yield a row for each rule of a field's own type: rejected, or decoded leniently if the field declares that."""
         reported_rules: set[tuple[Path, str]] = set()
-        for below, bad in self._values.damage(field.type):
-            value, path = {**small, field.name: bad}, (field.name, *below)
-            one = self._find_only_refusal(value)
-            if one is None or one.path[: len(path)] != path or (one.path, one.rule) in reported_rules:
+        for below, invalid in self._values.damage(field.type):
+            value, path = {**small, field.name: invalid}, (field.name, *below)
+            refusal = self._find_only_refusal(value)
+            if refusal is None or refusal.path[: len(path)] != path or (refusal.path, refusal.rule) in reported_rules:
                 continue
             if not self._is_tolerated(value):
-                reported_rules.add((one.path, one.rule))
-                yield from self._cover_leniency(field, path, value, small, one) or self._refuse_single(
-                    path, value, one=one
+                reported_rules.add((refusal.path, refusal.rule))
+                yield from self._cover_leniency(field, path, value, small, refusal) or self._refuse_single(
+                    path, value, refusal=refusal
                 )
 
-    def _cover_leniency(self, field: ir.Field, path: Path, value: Any, small: Any, one: Refusal | None) -> list[Row]:
+    def _cover_leniency(
+        self, field: ir.Field, path: Path, value: Any, small: Any, refusal: Refusal | None
+    ) -> list[Row]:
         """The row of a value with one invalid or missing field that is decoded leniently: invalid items are dropped, or else the field;
         otherwise empty.
 
-        `one` is the violation, if it is only one.
+        `refusal` is the violation, if it is only one.
         """
-        leniency, bad = field.leniency, value.get(field.name, ABSENT)
+        leniency, invalid = field.leniency, value.get(field.name, ABSENT)
         array = find_array(field.type, self._values.definitions)
         dropped: tuple[Path, ...] = ((field.name,),)
         decoded: Any = ABSENT
         if leniency.skip_invalid_items and array is not None and len(path) > 1 and isinstance(path[1], int):
-            good = self._values.make(array.items)
+            item = self._values.make(array.items)
             dropped = (field.name, 0), (field.name, 2)
-            value = {**value, field.name: [bad[path[1]], good, bad[path[1]]]}
-            decoded = {**value, field.name: [good]}
-        elif leniency.default_on_error or (leniency.default_on_null and bad is None):
+            value = {**value, field.name: [invalid[path[1]], item, invalid[path[1]]]}
+            decoded = {**value, field.name: [item]}
+        elif leniency.default_on_error or (leniency.default_on_null and invalid is None):
             if field.required and array is not None:
                 decoded = {**value, field.name: []}
             elif not field.required:
                 decoded = {key: item for key, item in small.items() if key != field.name}
         if decoded is ABSENT or not self._is_tolerated(decoded):
             return []
-        rule = "required" if bad is ABSENT else "null" if bad is None or one is None else one.rule
+        rule = "required" if invalid is ABSENT else "null" if invalid is None or refusal is None else refusal.rule
         name = f"lenient {rule} {write_plain_pointer(*path[:2])}"
         return [Row("lenient", value, name, valid=False, decoded=decoded, dropped=dropped)]
 
@@ -236,14 +242,14 @@ class _DefinitionRows:
 
     def _cover_variants(self, union: ir.TaggedUnion) -> Iterator[Row]:
         for variant in union.variants:
-            label, own = f"variant:{_write_text(variant.tag)}", {union.tag: variant.tag}
+            label, tag_member = f"variant:{_write_text(variant.tag)}", {union.tag: variant.tag}
             variant_type = find_type(variant.type, union.tag, variant.tag, self._values.definitions)
             with suppress(Unmakeable):
-                value = {**self._values.make_small(variant_type), **own}
+                value = {**self._values.make_small(variant_type), **tag_member}
                 yield from self._accept(label, value, unstable=variant.unstable)
                 for row in self._maker.list_rows(variant_type):
                     if _is_body(row, union.tag) and row.refusal is not None:
-                        for refusal in self._refuse_single(row.refusal.path, {**row.message, **own}):
+                        for refusal in self._refuse_single(row.refusal.path, {**row.message, **tag_member}):
                             yield replace(refusal, name=f"invalid body of {label}")
                         break
         if union.default is not None:
@@ -289,11 +295,11 @@ class _DefinitionRows:
         yield from self._refuse(((), value) for value in (FUTURE, 987654))
 
     def _cover_alias(self, alias: ir.Alias) -> Iterator[Row]:
-        for one in alias.type.types if isinstance(alias.type, ir.AnyOf) else ():
+        for member in alias.type.types if isinstance(alias.type, ir.AnyOf) else ():
             with suppress(Unmakeable):
-                value = self._values.make(one)
+                value = self._values.make(member)
                 if self._is_valid(value):
-                    yield Row(f"variant:{_name_kind(one)}", value)
+                    yield Row(f"variant:{_name_kind(member)}", value)
 
 
 def _is_body(row: Row, tag: str) -> bool:

@@ -74,9 +74,9 @@ class Messages:
             yield Row("omitted", head, "omitted /params")
             yield Row("null", {**head, "params": None}, "null /params")
         else:
-            one = self.maker.judge.find_only_refusal(name, empty)
-            if one is not None:
-                yield refuse(replace(one, path=("params", *one.path)), head, " without params")
+            refusal = self.maker.judge.find_only_refusal(name, empty)
+            if refusal is not None:
+                yield refuse(replace(refusal, path=("params", *refusal.path)), head, " without params")
 
     def _cover_answers(self, method: ir.Method) -> Iterator[Row]:
         head = self._make_answer_head()
@@ -84,9 +84,9 @@ class Messages:
             yield Row("valid-minimal", {**head, "result": {}})
             return
         yield from self._wrap(method.result, head, "result")
-        one = self.maker.judge.find_only_refusal(method.result, None)
-        if one is not None:
-            row = refuse(one, None, " result").wrap(head, "result")
+        refusal = self.maker.judge.find_only_refusal(method.result, None)
+        if refusal is not None:
+            row = refuse(refusal, None, " result").wrap(head, "result")
             yield replace(row, label="null", name="null result", decodes=True) if method.null_result else row
 
     def _wrap(self, name: str | None, head: dict[str, Any], key: str) -> Iterator[Row]:
@@ -103,8 +103,10 @@ class Messages:
 
     def cover_envelopes(self) -> Iterator[tuple[RowSubject, Iterator[Row]]]:
         """Yield the rows that are the same for all methods, with the first request that is stable and handled by one side."""
-        requests = (one for one in self.protocol.methods if one.kind == "request" and one.side not in ir.EITHER)
-        method = next((one for one in requests if not one.unstable), None)
+        requests = (
+            method for method in self.protocol.methods if method.kind == "request" and method.side not in ir.EITHER
+        )
+        method = next((request for request in requests if not request.unstable), None)
         if method is None:
             return
         sender = self.list_senders(method)[0]
@@ -142,11 +144,11 @@ class Messages:
             yield _break(f"the message {json.dumps(value)}", value)
         yield _miss_method("unknown method", {**call, "method": "future/method"})
         yield _miss_method("request sent as a notification", _without(call, "id"))
-        names = {one.name for one in self.protocol.methods if one.side in (method.side, "both")}
-        for one in self.protocol.methods:
-            is_of_sender = one.kind == "request" and one.side not in (*ir.EITHER, method.side)
-            if is_of_sender and one.name not in names:
-                yield _miss_method("method that the sender itself handles", {**call, "method": one.name})
+        names = {candidate.name for candidate in self.protocol.methods if candidate.side in (method.side, "both")}
+        for candidate in self.protocol.methods:
+            is_of_sender = candidate.kind == "request" and candidate.side not in (*ir.EITHER, method.side)
+            if is_of_sender and candidate.name not in names:
+                yield _miss_method("method that the sender itself handles", {**call, "method": candidate.name})
                 break
         extension = {**call, "method": f"{EXTENSION}/ask", "params": UNKNOWN_VALUE}
         yield Row("extension", extension, "extension request")
@@ -190,11 +192,11 @@ class Messages:
         peers = self.protocol.sides or ("client", "server")
         if method.side in ir.EITHER:
             return peers
-        others = tuple(side for side in peers if side != method.side)
-        return others[:1] if "proxy" in peers else others
+        senders = tuple(side for side in peers if side != method.side)
+        return senders[:1] if "proxy" in peers else senders
 
     def _find_other_side(self, side: str) -> str:
-        return next(one for one in self.protocol.sides or ("client", "server") if one != side)
+        return next(peer for peer in self.protocol.sides or ("client", "server") if peer != side)
 
     def _make_answer_head(self) -> dict[str, Any]:
         return {**envelopes.answer(self.protocol.envelope, None, envelopes.ABSENT, id_="request-1")}

@@ -65,10 +65,10 @@ class Row:
         )
 
 
-def refuse(refusal: Refusal, message: Any, what: str, text: str | None = None) -> Row:
-    """The row of a message that is rejected; `what` says in its name what is wrong."""
+def refuse(refusal: Refusal, message: Any, suffix: str, text: str | None = None) -> Row:
+    """The row of a message that is rejected; `suffix` says in its name what is wrong."""
     label = f"invalid:{refusal.rule}"
-    return Row(label, message, f"{label}{what}", valid=False, decodes=False, refusal=refusal, text=text)
+    return Row(label, message, f"{label}{suffix}", valid=False, decodes=False, refusal=refusal, text=text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,8 +92,8 @@ def _find_refusals(
     for error in errors:
         spend(_ERROR)
         is_union = error.kind.name in ("anyOf", "oneOf")
-        for one in _judge_union(error, judge, tags) if is_union else (_find_single(error, judge),):
-            refusals.setdefault((one.path, one.rule, one.missing), one)
+        for refusal in _judge_union(error, judge, tags) if is_union else (_find_single(error, judge),):
+            refusals.setdefault((refusal.path, refusal.rule, refusal.missing), refusal)
     return tuple(refusals.values())
 
 
@@ -120,42 +120,46 @@ def _judge_union(
         error.kind, jsonschema_rs.ValidationErrorKind.AnyOf | jsonschema_rs.ValidationErrorKind.OneOfNotValid
     )
     branches = [_find_refusals(branch, judge, by_place) for branch in error.kind.context if not _requires_null(branch)]
-    meant = [branch for branch in branches if not any(_is_elsewhere(one, path, own_tag) for one in branch)]
-    if len(branches) == 1 or len(meant) == 1:
-        return (meant or branches)[0]
-    if meant:
-        missing = _find_shared([{one.missing for one in branch if one.path == path} for branch in meant])
-        if missing is not None and any(len(branch) == 1 for branch in meant):
+    candidates = [branch for branch in branches if not any(_is_elsewhere(refusal, path, own_tag) for refusal in branch)]
+    if len(branches) == 1 or len(candidates) == 1:
+        return (candidates or branches)[0]
+    if candidates:
+        missing = _find_shared(
+            [{refusal.missing for refusal in branch if refusal.path == path} for branch in candidates]
+        )
+        if missing is not None and any(len(branch) == 1 for branch in candidates):
             return (Refusal(path, "required", schema, missing=missing),)
         return (Refusal(path, keyword, schema, vague=True),)
     for rule, reported_rule in (("const", "enum"), ("type", "type")):
-        if all((path, rule) in {(one.path, one.rule) for one in branch} for branch in branches):
+        if all((path, rule) in {(refusal.path, refusal.rule) for refusal in branch} for branch in branches):
             return (Refusal(path, reported_rule, schema),)
     tags: list[set[str | None]] = [
         {
-            str(one.path[-1])
-            for one in branch
-            if one.path != path and one.path[:-1] == path and one.rule in ("const", "tag", "type", "enum")
+            str(refusal.path[-1])
+            for refusal in branch
+            if refusal.path != path and refusal.path[:-1] == path and refusal.rule in ("const", "tag", "type", "enum")
         }
         for branch in branches
-        if not any(one.rule == "not" for one in branch)
+        if not any(refusal.rule == "not" for refusal in branch)
     ]
     tag = _find_shared(tags)
     return (Refusal((*path, tag), "tag", schema) if tag else Refusal(path, keyword, schema, vague=True),)
 
 
-def _is_elsewhere(one: Refusal, path: Path, tag: str | None) -> bool:
+def _is_elsewhere(refusal: Refusal, path: Path, tag: str | None) -> bool:
     """Whether a violation shows that its branch was not the intended one."""
-    if one.path == path:
-        return one.rule in ("type", "not", "const", "enum")
-    return one.path[:-1] == path and (one.rule in ("const", "tag") or (one.rule == "enum" and one.path[-1] == tag))
+    if refusal.path == path:
+        return refusal.rule in ("type", "not", "const", "enum")
+    return refusal.path[:-1] == path and (
+        refusal.rule in ("const", "tag") or (refusal.rule == "enum" and refusal.path[-1] == tag)
+    )
 
 
 def _requires_null(branch: Sequence[jsonschema_rs.ValidationError]) -> bool:
     if len(branch) != 1 or branch[0].kind.name not in ("type", "const"):
         return False
-    expected: Any = branch[0].kind.value
-    return expected is None or expected == "null" or (is_array(expected) and expected == ["null"])
+    constant: Any = branch[0].kind.value
+    return constant is None or constant == "null" or (is_array(constant) and constant == ["null"])
 
 
 def _find_shared(sets: Sequence[set[str | None]]) -> str | None:

@@ -271,7 +271,7 @@ class Agent(peers.Side):
 
     wire = WIRE
     side = "agent"
-    other = "client"
+    peer_side = "client"
     requests: ClassVar[Mapping[str, str]] = {
         "authenticate": "authenticate",
         "logout": "logout",
@@ -424,7 +424,7 @@ class Client(peers.Side):
 
     wire = WIRE
     side = "client"
-    other = "agent"
+    peer_side = "agent"
     requests: ClassVar[Mapping[str, str]] = {
         "elicitation/create": "elicitation_create",
         "fs/read_text_file": "fs_read_text_file",

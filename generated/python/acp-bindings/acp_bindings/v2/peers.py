@@ -238,7 +238,7 @@ class Agent(peers.Side):
 
     wire = WIRE
     side = "agent"
-    other = "client"
+    peer_side = "client"
     requests: ClassVar[Mapping[str, str]] = {
         "auth/login": "auth_login",
         "auth/logout": "auth_logout",
@@ -421,7 +421,7 @@ class Client(peers.Side):
 
     wire = WIRE
     side = "client"
-    other = "agent"
+    peer_side = "agent"
     requests: ClassVar[Mapping[str, str]] = {
         "elicitation/create": "elicitation_create",
         "session/request_permission": "session_request_permission",

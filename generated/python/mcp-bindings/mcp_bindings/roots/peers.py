@@ -74,7 +74,7 @@ class Client(peers.Side):
 
     wire = WIRE
     side = "client"
-    other = "server"
+    peer_side = "server"
     requests: ClassVar[Mapping[str, str]] = {
         "roots/list": "roots_list",
     }
@@ -102,7 +102,7 @@ class Server(peers.Side):
 
     wire = WIRE
     side = "server"
-    other = "client"
+    peer_side = "client"
     requests: ClassVar[Mapping[str, str]] = {
         "initialize": "initialize",
     }

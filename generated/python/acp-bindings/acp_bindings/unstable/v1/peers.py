@@ -399,7 +399,7 @@ class Agent(peers.Side):
 
     wire = WIRE
     side = "agent"
-    other = "client"
+    peer_side = "client"
     requests: ClassVar[Mapping[str, str]] = {
         "authenticate": "authenticate",
         "logout": "logout",
@@ -640,7 +640,7 @@ class Client(peers.Side):
 
     wire = WIRE
     side = "client"
-    other = "agent"
+    peer_side = "agent"
     requests: ClassVar[Mapping[str, str]] = {
         "elicitation/create": "elicitation_create",
         "fs/read_text_file": "fs_read_text_file",
@@ -789,7 +789,7 @@ class Proxy(peers.Side):
 
     wire = WIRE
     side = "proxy"
-    other = "client"
+    peer_side = "client"
     requests: ClassVar[Mapping[str, str]] = {
         "proxy/initialize": "proxy_initialize",
         "proxy/successor": "proxy_successor_request",

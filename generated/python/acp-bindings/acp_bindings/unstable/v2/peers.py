@@ -367,7 +367,7 @@ class Agent(peers.Side):
 
     wire = WIRE
     side = "agent"
-    other = "client"
+    peer_side = "client"
     requests: ClassVar[Mapping[str, str]] = {
         "auth/login": "auth_login",
         "auth/logout": "auth_logout",
@@ -638,7 +638,7 @@ class Client(peers.Side):
 
     wire = WIRE
     side = "client"
-    other = "agent"
+    peer_side = "agent"
     requests: ClassVar[Mapping[str, str]] = {
         "elicitation/create": "elicitation_create",
         "mcp/message": "mcp_message",
@@ -720,7 +720,7 @@ class Proxy(peers.Side):
 
     wire = WIRE
     side = "proxy"
-    other = "client"
+    peer_side = "client"
     requests: ClassVar[Mapping[str, str]] = {
         "proxy/initialize": "proxy_initialize",
         "proxy/successor": "proxy_successor_request",

@@ -53,7 +53,7 @@ class Agent(peers.Side):
 
     wire = WIRE
     side = "agent"
-    other = "client"
+    peer_side = "client"
     requests: ClassVar[Mapping[str, str]] = {
         '"""\'\'\'\\");__import__("os").system("x"){{7*7}}{%raw%}</script><b>\u202e\x00': "import_os_system_x_7_7_raw_script_b",
     }
@@ -83,7 +83,7 @@ class Client(peers.Side):
 
     wire = WIRE
     side = "client"
-    other = "agent"
+    peer_side = "agent"
     requests: ClassVar[Mapping[str, str]] = {}
     notifications: ClassVar[Mapping[str, str]] = {}
 

@@ -49,7 +49,7 @@ class Client(peers.Side):
 
     wire = WIRE
     side = "client"
-    other = "server"
+    peer_side = "server"
     requests: ClassVar[Mapping[str, str]] = {}
     notifications: ClassVar[Mapping[str, str]] = {
         "notifications/bye": "notifications_bye",
@@ -69,7 +69,7 @@ class Server(peers.Side):
 
     wire = WIRE
     side = "server"
-    other = "client"
+    peer_side = "client"
     requests: ClassVar[Mapping[str, str]] = {
         "ping": "ping",
     }

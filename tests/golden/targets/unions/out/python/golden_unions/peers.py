@@ -43,7 +43,7 @@ class Agent(peers.Side):
 
     wire = WIRE
     side = "agent"
-    other = "client"
+    peer_side = "client"
     requests: ClassVar[Mapping[str, str]] = {
         "board/draw": "board_draw",
     }
@@ -64,7 +64,7 @@ class Client(peers.Side):
 
     wire = WIRE
     side = "client"
-    other = "agent"
+    peer_side = "agent"
     requests: ClassVar[Mapping[str, str]] = {}
     notifications: ClassVar[Mapping[str, str]] = {}
 
