@@ -284,7 +284,25 @@ NO_VARIABLES: Final = frozenset(
 PRONOUNS: Final = frozenset({"another", "one", "other", "own"})
 """What no variable is called either, apart from the operand of an operator: a branch, a member or a definition has a noun."""
 
-ROOMS: Final = ("acp-monitor", "acp-session", "acp-workspace", "acpgen/compat", "schema_inclusion")
+ROOMS: Final = (
+    "acp-monitor",
+    "acp-session",
+    "acp-workspace",
+    "acpgen-acp-sdk",
+    "acpgen/__init__.py",
+    "acpgen/__main__.py",
+    "acpgen/cli.py",
+    "acpgen/compat",
+    "acpgen/embedded.py",
+    "acpgen/errors.py",
+    "acpgen/input",
+    "acpgen/ir.py",
+    "acpgen/lint",
+    "acpgen/plugins.py",
+    "acpgen/pointers.py",
+    "acpgen/resources.py",
+    "schema_inclusion",
+)
 """The folders and modules of `generator/` whose names are nouns everywhere."""
 
 

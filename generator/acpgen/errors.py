@@ -55,7 +55,7 @@ def suggest_name(name: str, known_names: Iterable[str]) -> str:
     family, _, version = name.rpartition("/")
     if not family:
         family, version = name, "0"
-    versions = [each for each in choices if each.rpartition("/")[0] == family]
+    versions = [choice for choice in choices if choice.rpartition("/")[0] == family]
     if versions and re.fullmatch(r"v?\d[\w.-]*", version):
         return f"Known versions of {family!r}: {', '.join(map(repr, versions))}."
     close = get_close_matches(name, choices, n=1)
@@ -72,8 +72,8 @@ def suggest_values(name: str, known_values: Iterable[str]) -> str:
 
 
 def _list_names(names: Sequence[str]) -> str:
-    others = f", and {len(names) - _FEW_NAMES} more" if len(names) > _FEW_NAMES else ""
-    return f"Known names: {', '.join(map(repr, names[:_FEW_NAMES]))}{others}." if names else ""
+    remainder = f", and {len(names) - _FEW_NAMES} more" if len(names) > _FEW_NAMES else ""
+    return f"Known names: {', '.join(map(repr, names[:_FEW_NAMES]))}{remainder}." if names else ""
 
 
 class _Sentences(Formatter):

@@ -349,11 +349,11 @@ class Protocol:
     @property
     def tolerated(self) -> frozenset[str]:
         """The names of closed unions and enumerations whose unknown values are kept."""
-        sets = (one for one in self.definitions.values() if isinstance(one, TaggedUnion | Enum))
-        return frozenset(one.name for one in sets if one.openness == "tolerated")
+        sets = (definition for definition in self.definitions.values() if isinstance(definition, TaggedUnion | Enum))
+        return frozenset(definition.name for definition in sets if definition.openness == "tolerated")
 
     @property
     def fallbacks(self) -> Mapping[str, str]:
         """The fallback record of unknown tags, by union."""
-        unions = (one for one in self.definitions.values() if isinstance(one, TaggedUnion))
-        return {one.name: one.fallback for one in unions if one.fallback is not None}
+        unions = (union for union in self.definitions.values() if isinstance(union, TaggedUnion))
+        return {union.name: union.fallback for union in unions if union.fallback is not None}

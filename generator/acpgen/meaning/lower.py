@@ -71,7 +71,7 @@ def _lower_definitions(
     definitions = _with_lost_exclusions(definitions)
     unenforced = (name for name, one in definitions.items() if one.unenforced)
     wider = frozenset(find_sources(unenforced, {name: references(one) for name, one in definitions.items()}))
-    is_done = work.notes.asked.isdisjoint(wider - inexact)
+    is_done = work.notes.exactness_queries.isdisjoint(wider - inexact)
     return definitions if is_done else _lower_definitions(schemas, framing, keep_unknown, inexact | wider)
 
 

@@ -28,14 +28,14 @@ class Notes:
     """
 
     inexact: frozenset[str]
-    asked: set[str] = field(default_factory=set[str])
+    exactness_queries: set[str] = field(default_factory=set[str])
     faults: list[Fault] = field(default_factory=list[Fault])
     unenforced: list[str] = field(default_factory=list[str])
 
     def are_exact(self, definitions: Iterable[str]) -> bool:
         """Whether the types of some definitions accept no more than their schemas do, as far as known so far."""
         names = {*definitions}
-        self.asked |= names
+        self.exactness_queries |= names
         return self.inexact.isdisjoint(names)
 
     def leave(self, node: Node, handled: set[str], kinds: frozenset[str] = ALL_KINDS) -> None:
