@@ -110,7 +110,7 @@ class CaseBreach:
 
 
 class Connection:
-    """A connection to a running program. `own` is the side of the probe, `other` that of the program.
+    """A connection to a running program. `probe_side` and `program_side` are the sides of the protocol that both take.
 
     Everything goes through one transcript: what had arrived before something is sent stands before it.
     """
