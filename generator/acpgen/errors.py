@@ -72,8 +72,8 @@ def suggest_values(name: str, known_values: Iterable[str]) -> str:
 
 
 def _list_names(names: Sequence[str]) -> str:
-    others = f", and {len(names) - _FEW_NAMES} more" if len(names) > _FEW_NAMES else ""
-    return f"Known names: {', '.join(map(repr, names[:_FEW_NAMES]))}{others}." if names else ""
+    remainder = f", and {len(names) - _FEW_NAMES} more" if len(names) > _FEW_NAMES else ""
+    return f"Known names: {', '.join(map(repr, names[:_FEW_NAMES]))}{remainder}." if names else ""
 
 
 class _Sentences(Formatter):

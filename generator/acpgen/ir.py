@@ -355,5 +355,5 @@ class Protocol:
     @property
     def fallbacks(self) -> Mapping[str, str]:
         """The fallback record of unknown tags, by union."""
-        unions = (definition for definition in self.definitions.values() if isinstance(definition, TaggedUnion))
-        return {definition.name: definition.fallback for definition in unions if definition.fallback is not None}
+        unions = (union for union in self.definitions.values() if isinstance(union, TaggedUnion))
+        return {union.name: union.fallback for union in unions if union.fallback is not None}

@@ -135,10 +135,10 @@ def exercise(
     files: dict[str, Files] = {}
     for about, text in samples.items():
         protocol, bundle = sample(text)
-        before, same = dump(protocol), sample(text)
+        before, repetition = dump(protocol), sample(text)
         first = check_files(candidate(protocol, bundle, target_settings), "the target", "that is tried")
-        assert dump(protocol) == before and bundle == same[1], f"{about}: the target changes what it is given"
-        again = check_files(candidate(*same, target_settings), "the target", "that is tried")
+        assert dump(protocol) == before and bundle == repetition[1], f"{about}: the target changes what it is given"
+        again = check_files(candidate(*repetition, target_settings), "the target", "that is tried")
         assert list(first.items()) == list(again.items()), f"{about}: equal input gave other files"
         files[about] = first
     return files

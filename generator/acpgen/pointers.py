@@ -52,11 +52,11 @@ def resolve(value: Any, text: str) -> Any:
 def follow(value: Any, keys: Iterable[str]) -> Any:
     """The value at a path of keys. Raises `KeyError` if there is none."""
     for key in keys:
-        inside: Any = value  # any JSON
+        container: Any = value  # any JSON
         if isinstance(value, dict) and key in value:
-            value = inside[key]
-        elif isinstance(value, list) and key.isascii() and key.isdecimal() and int(key) < len(inside):
-            value = inside[int(key)]
+            value = container[key]
+        elif isinstance(value, list) and key.isascii() and key.isdecimal() and int(key) < len(container):
+            value = container[int(key)]
         else:
             raise KeyError(key)
     return value

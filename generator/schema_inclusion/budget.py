@@ -34,7 +34,7 @@ STEPS_AT_LENGTH: Final = 20_000
 
 @dataclass(slots=True)
 class Budget:
-    """The remaining steps of a question; a step is one simplification or one visited state. `beside`: the steps of long searches."""
+    """The remaining steps of a question; a step is one simplification or one visited state. `search_steps`: the steps of long searches."""
 
     left: int
     search_steps: int = 0

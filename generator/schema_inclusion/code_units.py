@@ -1,6 +1,6 @@
 """Translate patterns over UTF-16 code units (without the flag `u`) to patterns over characters.
 
-Such a pattern may stop between the surrogates of a character beyond U+FFFF: a dot matches one of them. `_Ways` holds for each node what
+Such a pattern may stop between the surrogates of a character beyond U+FFFF: a dot matches one of them. `_Matrix` holds for each node what
 it matches from and to a character boundary or the middle of a character; a match that ends in the middle has consumed the whole
 character.
 """

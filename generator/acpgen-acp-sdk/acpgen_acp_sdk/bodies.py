@@ -35,8 +35,8 @@ def _split_union(union: ir.TaggedUnion, definitions: dict[str, ir.Definition]) -
                 }
             case ir.Alias(type=ir.AnyOf() as shapes):
                 types = tuple(
-                    _split_shape(each, body.name, name, _find_shared_fields(union, definitions), definitions)
-                    for each in shapes.types
+                    _split_shape(shape, body.name, name, _find_shared_fields(union, definitions), definitions)
+                    for shape in shapes.types
                 )
                 definitions[name] = ir.Alias(name, replace(shapes, types=types), doc=variant.doc)
             case _:

@@ -63,7 +63,7 @@ def write_module(view: View, helpers: str) -> str:
     """The whole text."""
     blocks = [HEAD.format(helpers=helpers), *write_literals(view), BASE]
     for group in order_definitions(view.protocol):
-        for definition in sorted(group, key=lambda each: not isinstance(each, ir.Record)):
+        for definition in sorted(group, key=lambda definition: not isinstance(definition, ir.Record)):
             blocks += write_definition(view, definition)
     blocks += write_envelopes(view)
     modes = (
@@ -79,7 +79,7 @@ def list_elicitations(view: View) -> Iterator[str]:
     for name in ("ElicitationFormMode", "ElicitationUrlMode"):
         definition = view.protocol.definitions.get(name)
         if isinstance(definition, ir.Alias) and isinstance(definition.type, ir.AnyOf):
-            yield from (view.write_type(each) for each in definition.type.types)
+            yield from (view.write_type(branch) for branch in definition.type.types)
 
 
 def write_literals(view: View) -> Iterator[str]:
@@ -89,8 +89,8 @@ def write_literals(view: View) -> Iterator[str]:
         definition = view.protocol.definitions.get(name)
         if isinstance(definition, ir.Enum):
             values = ", ".join(write_literal(value.value) for value in definition.values)
-            open_ = "" if definition.openness == "closed" else f", {view.write_type(definition.base)}"
-            lines.append(f"{name} = {'Union[' if open_ else ''}Literal[{values}]{open_}{']' if open_ else ''}")
+            base = "" if definition.openness == "closed" else f", {view.write_type(definition.base)}"
+            lines.append(f"{name} = {'Union[' if base else ''}Literal[{values}]{base}{']' if base else ''}")
     yield "\n".join(lines) + "\n"
 
 
@@ -145,16 +145,16 @@ def write_record(view: View, definition: ir.Record, name: str) -> str:
     """The class of a record, with its fields and the validators that decode them leniently."""
     base = view.protocol.definitions.get(definition.base or "")
     inherited = {field.name: field for field in base.fields} if isinstance(base, ir.Record) else {}
-    own = [field for field in definition.fields if inherited.get(field.name) != field]
+    fields = [field for field in definition.fields if inherited.get(field.name) != field]
     parent = (
         view.name_class(base.name) if isinstance(base, ir.Record) and base.name not in view.dropped else "BaseModel"
     )
     lines = [f"class {name}({parent}):"]
     if is_open(definition):
         lines += ['    model_config = ConfigDict(extra="allow")', ""]
-    for field in own:
+    for field in fields:
         lines += [f"    {write_attribute(view, field)}", *write_field_doc(field.doc)]
-    lines += indent(write_validators(view, definition, own))
+    lines += indent(write_validators(view, definition, fields))
     return "\n".join([*lines, *(["    pass"] if len(lines) == 1 else [])]) + "\n"
 
 
@@ -197,18 +197,18 @@ def write_default(field: ir.Field) -> str:
     return write_json(field.default.value) if field.default is not None else "None"
 
 
-def write_validators(view: View, definition: ir.Record, own: list[ir.Field]) -> Iterator[str]:
+def write_validators(view: View, definition: ir.Record, fields: list[ir.Field]) -> Iterator[str]:
     """Yield the validators of a class: lenient decoding, protocol versions that are not numbers, and refusal of known tags."""
-    coerced = [view.name_attribute(field.name) for field in own if (definition.name, field.name) == COERCED]
+    coerced = [view.name_attribute(field.name) for field in fields if (definition.name, field.name) == COERCED]
     if coerced:
         yield from write_method("_coerce_protocol_version", coerced, "before", "value", "try:\n    return int(value)\n"
             "except (TypeError, ValueError, OverflowError):\n    return 1")  # fmt: skip
-    skipping = [view.name_attribute(field.name) for field in own if field.leniency.skip_invalid_items]
+    skipping = [view.name_attribute(field.name) for field in fields if field.leniency.skip_invalid_items]
     if skipping:
         body = "return skip_invalid_items(value, handler)"
         yield from write_method("_skip_invalid_items", skipping, "wrap", "value, handler", body)
     forgiven: dict[str, list[str]] = {}
-    for field in own:
+    for field in fields:
         if field.leniency.default_on_error and field.name != "_meta":
             forgiven.setdefault(write_default(field), []).append(view.name_attribute(field.name))
     for index, (value, names) in enumerate(forgiven.items()):
@@ -227,7 +227,7 @@ def write_validators(view: View, definition: ir.Record, own: list[ir.Field]) -> 
 def write_method(name: str, fields: list[str], mode: str, takes: str, body: str) -> Iterator[str]:
     """Yield the lines of a validator of some fields."""
     field_list = ", ".join(write_literal(field) for field in fields)
-    parameters = ", ".join(f"{each}: Any" for each in takes.split(", "))
+    parameters = ", ".join(f"{parameter}: Any" for parameter in takes.split(", "))
     yield ""
     yield f"@field_validator({field_list}, mode={write_literal(mode)})"
     yield "@classmethod"
@@ -249,8 +249,8 @@ def write_envelopes(view: View) -> Iterator[str]:
             yield write_envelope(view, name, schema)
         elif branches:
             classes = {f"{name}Message": branches[0], f"{name.removesuffix('Response')}ErrorMessage": branches[1]}
-            for own, branch in classes.items():
-                yield write_envelope(view, own, branch)
+            for class_name, branch in classes.items():
+                yield write_envelope(view, class_name, branch)
             yield write_root_model(name, f"Union[{', '.join(classes)}]", str(schema.get("description", "")))
 
 

@@ -20,7 +20,7 @@ class View:
     @cached_property
     def variants(self) -> dict[str, tuple[ir.TaggedUnion, ir.Variant]]:
         """The union and the variant of each definition that a variant refers to."""
-        unions = [each for each in self.protocol.definitions.values() if isinstance(each, ir.TaggedUnion)]
+        unions = [union for union in self.protocol.definitions.values() if isinstance(union, ir.TaggedUnion)]
         return {variant.type: (union, variant) for union in unions for variant in union.variants}
 
     @cached_property
@@ -46,7 +46,7 @@ class View:
     @cached_property
     def dropped(self) -> frozenset[str]:
         """Records without a class in the SDK: shapes of unknown variants, and fallbacks that another class replaces."""
-        unions = [each for each in self.protocol.definitions.values() if isinstance(each, ir.TaggedUnion)]
+        unions = [union for union in self.protocol.definitions.values() if isinstance(union, ir.TaggedUnion)]
         shapes = {shape for union in unions for shape in union.fallback_shapes}
         return frozenset(shapes | {union.fallback for union in unions if union.fallback and union.openness != "open"})
 
@@ -94,7 +94,7 @@ class View:
             case ir.Map(values=values):
                 return f"Dict[str, {self.write_type(values)}]"
             case ir.AnyOf(types=types):
-                return write_union(dict.fromkeys(self.write_type(each) for each in types))
+                return write_union(dict.fromkeys(self.write_type(branch) for branch in types))
             case ir.Ref(name=name):
                 return self.write_reference(name)
 
@@ -134,9 +134,9 @@ def write_constants(enum: ir.Enum, base: str) -> str:
 
 def write_union(parts: dict[str, None]) -> str:
     """A union of types; `None` makes the others optional."""
-    rest = [part for part in parts if part != "None"]
-    inner = rest[0] if len(rest) == 1 else f"Union[{', '.join(rest)}]" if rest else "None"
-    return f"Optional[{inner}]" if "None" in parts and rest else inner
+    branches = [part for part in parts if part != "None"]
+    inner = branches[0] if len(branches) == 1 else f"Union[{', '.join(branches)}]" if branches else "None"
+    return f"Optional[{inner}]" if "None" in parts and branches else inner
 
 
 def list_limits(type_: ir.Number) -> dict[str, int | float]:

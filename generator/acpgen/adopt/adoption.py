@@ -105,8 +105,8 @@ def adopt(file: Path, folder: Path, name: str, extending: Mapping[str, Path] = M
     """
     base, documents, theirs = read_base(folder, name), read_ours(folder, name), read_upstream(file)
     ours = read_canonical(documents)
-    habits = find_conventions(base["$defs"], ours.definitions)
-    merge = Merge(habits, {**theirs["$defs"], **ours.definitions})
+    conventions = find_conventions(base["$defs"], ours.definitions)
+    merge = Merge(conventions, {**theirs["$defs"], **ours.definitions})
     definitions, still_used, root = _merge(merge, base, ours, theirs)
     heads = ours.heads if ours.root is None else {**ours.heads, ours.root: root}
     merged_files = place_definitions(Canonical(heads, ours.definitions, ours.paths), definitions)
@@ -116,7 +116,9 @@ def adopt(file: Path, folder: Path, name: str, extending: Mapping[str, Path] = M
     after = merged_files if extends is None else read_canonical(documents_after)
     stable = "" if extends is None else display_path(folder / extends.extends)
     conflicts = (*merge.conflicts, *_find_out_of_reach(merged_files, after, stable))
-    above = [each for each in extending.values() if extends_folder(each, folder)] if texts or removed_paths else []
+    overlays = (
+        [overlay for overlay in extending.values() if extends_folder(overlay, folder)] if texts or removed_paths else []
+    )
     base_text = format_base(theirs)
     if base_text != _read_text(folder / BASE):
         texts[BASE] = base_text
@@ -126,13 +128,13 @@ def adopt(file: Path, folder: Path, name: str, extending: Mapping[str, Path] = M
         after=after,
         base=base,
         theirs=theirs,
-        conventions=habits,
+        conventions=conventions,
         conflicts=conflicts,
         kept=still_used,
         examples=tuple(_find_refused_examples(after, documents_after)),
         written=texts,
         removed=removed_paths,
-        overlay_faults=tuple(fault for each in above for fault in _find_overlay_faults(each, documents_after)),
+        overlay_faults=tuple(fault for overlay in overlays for fault in _find_overlay_faults(overlay, documents_after)),
     )
 
 
@@ -192,7 +194,7 @@ def _describe_choices(names: Sequence[str]) -> str:
 def _is_unstable(file: Path) -> bool:
     """Whether a description in upstream's `file` marks parts of it as unstable."""
     (document,) = load(file).documents
-    words = (one.get("description") for _, one in walk_schemas(document.value))
+    words = (subschema.get("description") for _, subschema in walk_schemas(document.value))
     return any(isinstance(text, str) and _UNSTABLE.search(text) for text in words)
 
 
@@ -235,7 +237,9 @@ def _find_layout_faults(value: Schema, at: str) -> Iterator[Fault]:
 
 
 def _find_inner_scopes(schema: Any) -> Iterator[str]:
-    return (key for _, one in walk_schemas(schema) for key in ("$id", "$anchor", "$defs", "definitions") if key in one)
+    return (
+        key for _, part in walk_schemas(schema) for key in ("$id", "$anchor", "$defs", "definitions") if key in part
+    )
 
 
 def read_ours(folder: Path, name: str) -> Documents:
@@ -297,26 +301,26 @@ def _merge(
 
     Returns the definitions; those that upstream removed but that are still referenced, with the names of the referring ones; the root.
     """
-    old, here, now = base["$defs"], ours.definitions, theirs["$defs"]
+    base_defs, our_defs, their_defs = base["$defs"], ours.definitions, theirs["$defs"]
     target_names = {
         target_name
-        for name, schema in (*now.items(), ("", without_definitions(theirs)))
+        for name, schema in (*their_defs.items(), ("", without_definitions(theirs)))
         for target_name in list_references(schema)
         if target_name != name
     }
     result: dict[str, Schema] = {}
-    for name in dict.fromkeys((*here, *now)):
+    for name in dict.fromkeys((*our_defs, *their_defs)):
         at = ("$defs", name)
-        if name in here and name in now:
-            result[name] = merge.merge_schema(old.get(name), here[name], now[name], at)
-        elif name in here:
-            if name not in old or merge.is_kept(name, old[name], here[name], at):
-                result[name] = here[name]
+        if name in our_defs and name in their_defs:
+            result[name] = merge.merge_schema(base_defs.get(name), our_defs[name], their_defs[name], at)
+        elif name in our_defs:
+            if name not in base_defs or merge.is_kept(name, base_defs[name], our_defs[name], at):
+                result[name] = our_defs[name]
         # Others come with what refers to them.
-        elif name not in old and (name not in target_names or "x-method" in now[name]):
-            result[name] = add_with_placeholder(name, now[name], merge.conventions)
-        elif name in old and not state_the_same(old[name], now[name]):
-            merge.conflicts.append(Conflict(at, old[name], None, now[name]))
+        elif name not in base_defs and (name not in target_names or "x-method" in their_defs[name]):
+            result[name] = add_with_placeholder(name, their_defs[name], merge.conventions)
+        elif name in base_defs and not state_the_same(base_defs[name], their_defs[name]):
+            merge.conflicts.append(Conflict(at, base_defs[name], None, their_defs[name]))
     root: Schema = {}
     if ours.root is not None:
         head = ours.heads[ours.root]
@@ -324,11 +328,11 @@ def _merge(
     still_used: dict[str, tuple[str, ...]] = {}
     while missing := _find_missing(result, root):
         for name, users in missing.items():
-            if name in here:
-                result[name] = here[name]
+            if name in our_defs:
+                result[name] = our_defs[name]
                 still_used[name] = users
             else:
-                result[name] = add_with_placeholder(name, now[name], merge.conventions)
+                result[name] = add_with_placeholder(name, their_defs[name], merge.conventions)
     return {name: remove_needless_placeholders(schema) for name, schema in result.items()}, still_used, root
 
 
@@ -358,12 +362,14 @@ def _find_changes(
         empty_documents: dict[str, Schema] = {
             path: {**after.heads.get(path, {}), "$defs": {}} for path in vacated_paths
         }
-        both = {
+        overlays = {
             path: extending.make_document(path, whole)
             for path, whole in {**documents_to_write, **empty_documents}.items()
         }
-        removed_paths += [path for path, document in both.items() if document is None and path in extending.own]
-        documents_to_write = {path: document for path, document in both.items() if document is not None}
+        removed_paths += [
+            path for path, document in overlays.items() if document is None and path in extending.documents
+        ]
+        documents_to_write = {path: document for path, document in overlays.items() if document is not None}
     texts = {path: _read_text(folder / path) if (folder / path).exists() else "" for path in documents_to_write}
     formatted = {path: _format_document(texts[path], document) for path, document in documents_to_write.items()}
     return {path: text for path, text in formatted.items() if text != texts[path]}, tuple(removed_paths)
@@ -379,9 +385,9 @@ def _format_document(text: str, document: Schema) -> str:
 def _find_out_of_reach(merged_files: Canonical, after: Canonical, extends: str) -> Iterator[Conflict]:
     """Yield a conflict for each fact that an overlay cannot express, because the folder that it extends states another one there."""
     for name in dict.fromkeys((*merged_files.definitions, *after.definitions)):
-        for each in find_differences(after.definitions.get(name), merged_files.definitions.get(name)):
-            if each.kind != "order":
-                yield Conflict(("$defs", name, *each.at), None, each.old, each.new, extends)
+        for difference in find_differences(after.definitions.get(name), merged_files.definitions.get(name)):
+            if difference.kind != "order":
+                yield Conflict(("$defs", name, *difference.at), None, difference.old, difference.new, extends)
 
 
 def _find_overlay_faults(folder: Path, base: Documents) -> Iterator[str]:
@@ -408,16 +414,16 @@ def _read_result(
     file: Path, folder: Path, name: str, texts: Mapping[str, str], removed_paths: tuple[str, ...]
 ) -> Documents:
     """The documents that the folder would hold. Raises `Faults` if they would be unusable."""
-    own = {path: content for path, content in read_folder(folder) if path not in removed_paths}
-    own |= {path: text.encode() for path, text in texts.items()}
-    if not own:
+    contents = {path: content for path, content in read_folder(folder) if path not in removed_paths}
+    contents |= {path: text.encode() for path, text in texts.items()}
+    if not contents:
         raise Faults([ADOPTION_REFUSED(at=display_path(file), reason="no definition would be left.")])
     at = display_path(folder)
     try:
-        whole, origins = extend_files(
-            tuple(sorted(own.items())), at, lambda other: read_folder(folder / other), parse_strict
+        whole, source_maps = extend_files(
+            tuple(sorted(contents.items())), at, lambda relative_path: read_folder(folder / relative_path), parse_strict
         )
-        documents = parse(Source(name, at, whole, (), origins))
+        documents = parse(Source(name, at, whole, (), source_maps))
         understand(documents)
     except Faults as caught:
         raise Faults(ADOPTION_REFUSED(at=display_path(file), reason=str(fault)) for fault in caught.faults) from None

@@ -40,9 +40,9 @@ class Canonical:
         """The files by path, without those that have neither definitions nor the root."""
         result: dict[str, Schema] = {}
         for path, head in self.heads.items():
-            inside = {name: schema for name, schema in self.definitions.items() if self.paths[name] == path}
-            if inside or path == self.root:
-                document = {**head, "$defs": inside}
+            definitions = {name: schema for name, schema in self.definitions.items() if self.paths[name] == path}
+            if definitions or path == self.root:
+                document = {**head, "$defs": definitions}
                 result[path] = _make_references_local(document, path, self.paths)
         return result
 
@@ -133,7 +133,7 @@ class _Placement:
                 if near[name]
                 else self.ours.root or next(iter(self.heads))
             )
-            self._settle(name, home, near[name])
+            self._place_after(name, home, near[name])
 
     def _list_users_with_file(self, users: Sequence[str]) -> list[str]:
         """The users of a definition that have a file; envelopes, which refer to everything, only if there is no other."""
@@ -143,11 +143,15 @@ class _Placement:
     def _place_beside_kin(self, name: str) -> None:
         """Place params or a result beside those of the same method, else of methods with the same prefix."""
         method = str(self.merged[name]["x-method"])
-        methods = {one: str(self.merged[one]["x-method"]) for one in self.order if "x-method" in self.merged[one]}
+        methods = {
+            entry: str(self.merged[entry]["x-method"]) for entry in self.order if "x-method" in self.merged[entry]
+        }
         prefix = method.split("/")[0]
-        kin = [one for one, its in methods.items() if its == method]
-        kin = kin or [one for one, its in methods.items() if its.split("/")[0] == prefix]
-        self._settle(name, _find_commonest(self.paths[one] for one in kin) if kin else self._ensure_area(prefix), kin)
+        kin = [entry for entry, entry_method in methods.items() if entry_method == method]
+        kin = kin or [entry for entry, entry_method in methods.items() if entry_method.split("/")[0] == prefix]
+        self._place_after(
+            name, _find_commonest(self.paths[entry] for entry in kin) if kin else self._ensure_area(prefix), kin
+        )
 
     def _ensure_area(self, prefix: str) -> str:
         """The file named after a method prefix; created if there is none."""
@@ -158,10 +162,10 @@ class _Placement:
             self.heads[path] = {"$schema": _DIALECT, "title": title, "description": ""}
         return path
 
-    def _settle(self, name: str, home: str, neighbours: Sequence[str]) -> None:
+    def _place_after(self, name: str, home: str, neighbours: Sequence[str]) -> None:
         """Place a definition in a file, behind its neighbours there and the new definitions that follow them."""
         self.paths[name] = home
-        places = [self.order.index(one) for one in neighbours if self.paths[one] == home]
+        places = [self.order.index(neighbour) for neighbour in neighbours if self.paths[neighbour] == home]
         behind = max(places, default=len(self.order) - 1) + 1
         while behind < len(self.order) and self.order[behind] in self.new:
             behind += 1

@@ -49,18 +49,18 @@ def find_differences(old: Any, new: Any, at: Parts = ()) -> Iterator[Difference]
     for keyword in dict.fromkeys((*before, *after)):
         if keyword in visited_keywords:
             continue
-        here = (*at, keyword)
+        location = (*at, keyword)
         was, now = before.get(keyword), after.get(keyword)
         if keyword in MAPS:
-            yield from _find_member_differences(was or {}, now or {}, here)
+            yield from _find_member_differences(was or {}, now or {}, location)
         elif keyword == "required":
             names: list[list[str]] = [before.get(keyword, []), after.get(keyword, [])]
-            yield from (Difference(here, name, None, "required") for name in names[0] if name not in names[1])
-            yield from (Difference(here, None, name, "required") for name in names[1] if name not in names[0])
+            yield from (Difference(location, name, None, "required") for name in names[0] if name not in names[1])
+            yield from (Difference(location, None, name, "required") for name in names[1] if name not in names[0])
         elif keyword in SINGLE:
-            yield from find_differences(was, now, here)
+            yield from find_differences(was, now, location)
         elif not state_the_same({keyword: was}, {keyword: now}):
-            yield Difference(here, was, now)
+            yield Difference(location, was, now)
 
 
 def _find_member_differences(old: Mapping[Any, Any], new: Mapping[Any, Any], at: Parts) -> Iterator[Difference]:
@@ -81,7 +81,7 @@ def find_pointer(root: Schema, at: Parts) -> str:
         if isinstance(part, tuple):
             places = list(key_branches(node)) if is_array(node) else []
             if part not in places:
-                return f"{write_pointer(*plain)} ({', '.join(_name_part(rest) for rest in at[index:])})"
+                return f"{write_pointer(*plain)} ({', '.join(_name_part(step) for step in at[index:])})"
             name = str(places.index(part))
         assert isinstance(name, str)
         if is_object(node):
@@ -117,5 +117,5 @@ def shorten(value: Any) -> str:
 
 def join_names(names: Sequence[str], most: int = 6) -> str:
     """Join names for a sentence; at most `most` of them are listed."""
-    rest = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + rest
+    remainder = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + remainder

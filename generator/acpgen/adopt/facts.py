@@ -52,9 +52,9 @@ def unwrap_reference(schema: Schema) -> Schema:
     return {("$ref" if key == "allOf" else key): part["$ref"] if key == "allOf" else schema[key] for key in schema}
 
 
-def state_the_same(one: Any, other: Any) -> bool:
+def state_the_same(left: Any, right: Any) -> bool:
     """Whether two schemas state the same facts, including the order of fields and branches."""
-    return fingerprint(one) == fingerprint(other)
+    return fingerprint(left) == fingerprint(right)
 
 
 def fingerprint(schema: Any) -> str:
@@ -67,10 +67,10 @@ def _sort(value: Any) -> Any:
     if not is_object(value):
         return value
     subschema_keywords = {path[0] for path, _ in list_children(value)}
-    inside = map_subschemas(value, lambda _, child: _sort(child))
+    subschemas = map_subschemas(value, lambda _, child: _sort(child))
     result: Schema = {}
-    for keyword in sorted(inside):
-        item = inside[keyword]
+    for keyword in sorted(subschemas):
+        item = subschemas[keyword]
         if keyword in subschema_keywords:
             result[keyword] = list(item.items()) if keyword in MAPS else item
         else:

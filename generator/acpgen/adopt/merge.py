@@ -76,9 +76,9 @@ class Merge:
         result: Schema = {}
         if all(find_union_keyword(side) is not None for side in (base, ours, theirs)):
             result |= self._merge_union(base, ours, theirs, at)
-        alone = (*_TYPE, *(() if result else UNIONS))
+        type_keywords = (*_TYPE, *(() if result else UNIONS))
         everything = [*base, *ours, *theirs]
-        result |= self._merge_together([key for key in alone if key in everything], base, ours, theirs, at)
+        result |= self._merge_together([key for key in type_keywords if key in everything], base, ours, theirs, at)
         lenient = list(dict.fromkeys(key for key in everything if key.startswith(LENIENCY)))
         result |= self._merge_together(lenient, base, ours, theirs, at)
         for keyword in dict.fromkeys(everything):
@@ -118,45 +118,45 @@ class Merge:
 
     def _merge_keyword(self, keyword: str, base: Schema, ours: Schema, theirs: Schema, at: Parts) -> Schema:
         """Merge one keyword: the keyword with its value, or nothing."""
-        here = (*at, keyword)
+        location = (*at, keyword)
         if keyword in MAPS:
             maps: list[dict[str, Any]] = [side.get(keyword, {}) for side in (base, ours, theirs)]
-            members = self.merge_members(maps[0], maps[1], maps[2], here)
+            members = self.merge_members(maps[0], maps[1], maps[2], location)
             return {keyword: members} if members or keyword in ours else {}
         if keyword == "required":
             required = _merge_names(base.get(keyword, ()), ours.get(keyword, ()), theirs.get(keyword, ()))
             return {keyword: required} if required else {}
         if keyword in SINGLE and keyword in ours and keyword in theirs:
-            subschema = self.merge_schema(base.get(keyword), ours[keyword], theirs[keyword], here)
+            subschema = self.merge_schema(base.get(keyword), ours[keyword], theirs[keyword], location)
             return {keyword: remove_placeholders(subschema) if keyword == "not" else subschema}
         if keyword not in theirs and keyword not in base:
             return {keyword: ours[keyword]}
-        return self._merge_together([keyword], base, ours, theirs, here)
+        return self._merge_together([keyword], base, ours, theirs, location)
 
     def _merge_together(self, keywords: Sequence[str], base: Schema, ours: Schema, theirs: Schema, at: Parts) -> Schema:
         """Merge keywords that form one fact: all as ours, or all as upstream's now."""
-        before, here, now = (
+        base_facts, our_facts, their_facts = (
             {key: value for key, value in side.items() if key in keywords}
             for side in (base, extract_facts(ours), theirs)
         )
         decorated = {key: ours[key] for key in keywords if key in ours}
-        if state_the_same(before, now) or state_the_same(here, now):
+        if state_the_same(base_facts, their_facts) or state_the_same(our_facts, their_facts):
             return decorated
-        if state_the_same(before, here):
-            upstream_facts: Schema = add_placeholders(now, self.conventions)
-            lists = [key for key in LISTS if all(key in side for side in (before, here, now))]
+        if state_the_same(base_facts, our_facts):
+            upstream_facts: Schema = add_placeholders(their_facts, self.conventions)
+            lists = [key for key in LISTS if all(key in side for side in (base_facts, our_facts, their_facts))]
             return upstream_facts | {key: self._merge_list(key, base, ours, theirs, at) for key in lists}
-        self.conflicts.append(Conflict(at, _simplify(before), _simplify(here), _simplify(now)))
+        self.conflicts.append(Conflict(at, _simplify(base_facts), _simplify(our_facts), _simplify(their_facts)))
         return decorated
 
     def _merge_list(self, keyword: str, base: Schema, ours: Schema, theirs: Schema, at: Parts) -> list[Any]:
         """Upstream's list of subschemas, with our words in those that we have; ours states the same facts as `base`."""
-        before, here, now = (key_subschemas(keyword, side[keyword]) for side in (base, ours, theirs))
+        base_items, our_items, their_items = (key_subschemas(keyword, side[keyword]) for side in (base, ours, theirs))
         return [
-            self.merge_schema(before[key], here[key], subschema, (*at, key))
-            if key in before and key in here
+            self.merge_schema(base_items[key], our_items[key], subschema, (*at, key))
+            if key in base_items and key in our_items
             else add_placeholders(subschema, self.conventions)
-            for key, subschema in now.items()
+            for key, subschema in their_items.items()
         ]
 
     def _choose(self, base: Any, ours: Any, theirs: Any, at: Parts) -> Any:
@@ -195,10 +195,10 @@ class Merge:
             if not exclusions or len(exclusions) != 1 or not is_object(branch):
                 continue
             ((tag, values),) = exclusions.items()
-            tags_before = self._list_tags(tag, (one for name, one in before.items() if name != key))
+            tags_before = self._list_tags(tag, (sibling for name, sibling in before.items() if name != key))
             if tags_before.keys() != values.keys():
                 continue
-            now = self._list_tags(tag, (one for name, one in after.items() if name != key))
+            now = self._list_tags(tag, (sibling for name, sibling in after.items() if name != key))
             if now.keys() == values.keys():
                 continue
             after[key] = {name: value for name, value in branch.items() if name != "not"}
@@ -211,7 +211,7 @@ class Merge:
         for branch in branches:
             if is_object(branch):
                 shape = Schemas(self.definitions).make_node(branch).shape
-                values = (one.constant for one in shape.properties.get(tag, ()))
+                values = (property_.constant for property_ in shape.properties.get(tag, ()))
                 tags.extend([value for value in values if value is not None][:1])
         return index_by_key(tags)
 
@@ -296,8 +296,8 @@ def _exclude_tags(negated: Schema, tag: str, tags: Sequence[Any]) -> Schema:
 
 
 def _set_tag(entry: Schema, tag: str, values: Schema) -> Schema:
-    rest = {key: value for key, value in entry["properties"][tag].items() if key not in ("const", "enum")}
-    return {**entry, "properties": {tag: {**rest, **values}}}
+    annotations = {key: value for key, value in entry["properties"][tag].items() if key not in ("const", "enum")}
+    return {**entry, "properties": {tag: {**annotations, **values}}}
 
 
 def _keep_description(negated: Schema) -> Schema:

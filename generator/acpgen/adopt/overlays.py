@@ -32,29 +32,29 @@ class Overlay:
     """
 
     extends: str
-    own: Mapping[str, Schema] = field(repr=False)
+    documents: Mapping[str, Schema] = field(repr=False)
     base: Mapping[str, Schema] = field(repr=False)
 
     def make_document(self, path: str, whole: Schema) -> Schema | None:
         """The document that, merged with the one it extends, gives `whole`; `None` if it would add nothing."""
-        mine = self.own.get(path)
-        name = path if mine is None else _find_name(mine)
+        document = self.documents.get(path)
+        name = path if document is None else _find_name(document)
         if name not in self.base:
-            unmarked = {key: _remove_mark(one) for key, one in whole.get("$defs", {}).items()}
+            unmarked = {key: _remove_mark(definition) for key, definition in whole.get("$defs", {}).items()}
             return {**whole, "$defs": unmarked}
         head: Mapping[str, Any] = {"$schema": whole["$schema"]} if "$schema" in whole else {}
-        head = {**head, EXTENDS: f"{self.extends}/{name}"} if mine is None else mine
+        head = {**head, EXTENDS: f"{self.extends}/{name}"} if document is None else document
         before: Mapping[str, Any] = head.get(ADDS, {})
         head = {key: value for key, value in head.items() if key not in (ADDS, "$defs")}
         adds = dict(_find_additions({**self.base[name], "$defs": self.base[name].get("$defs", {})}, whole))
         definitions = adds.pop("#/$defs", {})
         ordered = {key: adds[key] for key in (*before, *adds) if key in adds}
-        document = {**head, **({ADDS: ordered} if ordered else {}), **({"$defs": definitions} if definitions else {})}
-        return document if document.keys() - {"$schema", EXTENDS} else None
+        result = {**head, **({ADDS: ordered} if ordered else {}), **({"$defs": definitions} if definitions else {})}
+        return result if result.keys() - {"$schema", EXTENDS} else None
 
     def find_moved_places(self, base: Mapping[str, Schema]) -> Iterator[str]:
         """Yield the locations in `x-adds` that lead to another branch in `base` than in the extended files as read."""
-        for path, value in self.own.items():
+        for path, value in self.documents.items():
             name = _find_name(value)
             for at in _list_keys(value.get(ADDS)):
                 if _find_marks(self.base.get(name), at) != _find_marks(base.get(name), at):
@@ -62,32 +62,32 @@ class Overlay:
 
     def is_plain(self, path: str) -> bool:
         """Whether a file is one of the folder's own and extends no other."""
-        return path in self.own and EXTENDS not in self.own[path]
+        return path in self.documents and EXTENDS not in self.documents[path]
 
 
 def read_overlay(folder: Path) -> Overlay | None:
     """The overlay in a folder; `None` if the folder extends no other. Raises `Faults`, also if a folder below it extends one."""
-    own = _read_values(folder)
-    extends_by_path = _find_extending(own)
+    documents = _read_values(folder)
+    extends_by_path = _find_extending(documents)
     if not extends_by_path:
         return None
-    inside = [path for path in extends_by_path if posixpath.dirname(path)]
-    if inside:
+    nested_paths = [path for path in extends_by_path if posixpath.dirname(path)]
+    if nested_paths:
         reason = "this folder extends another one for itself, so it is not adopted together with the one around it"
         raise Faults(
             [
                 BAD_OVERLAY(at=f"{display_path(folder)}/{path}#/{EXTENDS}", reason=reason, remedy="Name it alone")
-                for path in inside
+                for path in nested_paths
             ]
         )
-    other = find_extended_folder(extends_by_path, display_path(folder))
-    return Overlay(other, own, _read_values(folder / other))
+    extended_folder = find_extended_folder(extends_by_path, display_path(folder))
+    return Overlay(extended_folder, documents, _read_values(folder / extended_folder))
 
 
-def extends_folder(folder: Path, other: Path) -> bool:
-    """Whether files directly in a folder extend files of the other one; the folder need not be a valid overlay. Raises `Faults`."""
-    extended_folders = (folder / each for each in list_folders(_find_extending(_read_direct(folder))))
-    return any(each.is_dir() and each.resolve() == other.resolve() for each in extended_folders)
+def extends_folder(folder: Path, base: Path) -> bool:
+    """Whether files directly in a folder extend files of the base; the folder need not be a valid overlay. Raises `Faults`."""
+    extended_folders = (folder / extended for extended in list_folders(_find_extending(_read_direct(folder))))
+    return any(extended.is_dir() and extended.resolve() == base.resolve() for extended in extended_folders)
 
 
 def find_added(folder: Path) -> set[str]:
@@ -152,19 +152,19 @@ def _find_additions(base: Any, whole: Any, keys: tuple[str, ...] = ()) -> Iterat
     if is_object(base) and is_object(whole):
         words = () if keys else _WORDS
         removed_keys = {*base} - {*whole, *words} if keys[-1:] not in _MAPS else set[str]()  # what is stable stays
-        more: Schema = {key: None for key in base if key in removed_keys}
-        more |= {key: whole[key] for key in whole if key not in base and key not in words}
-        if more:
-            yield at, {key: _remove_mark(one) for key, one in more.items()} if is_marked(at) else more
+        additions: Schema = {key: None for key in base if key in removed_keys}
+        additions |= {key: whole[key] for key in whole if key not in base and key not in words}
+        if additions:
+            yield at, {key: _remove_mark(member) for key, member in additions.items()} if is_marked(at) else additions
         for key in base.keys() & whole.keys():
             yield from _find_additions(base[key], whole[key], (*keys, key))
     elif is_array(base) and is_array(whole):
         pairs = _pair_items(base, whole, is_union=keys[-1] in UNIONS)
-        rest = [item for index, item in enumerate(whole) if index not in pairs.values()]
-        if rest:
-            yield at, [_remove_mark(one) for one in rest] if is_marked(at) else rest
-        for index, other in pairs.items():
-            yield from _find_additions(base[index], whole[other], (*keys, str(index)))
+        new_items = [item for index, item in enumerate(whole) if index not in pairs.values()]
+        if new_items:
+            yield at, [_remove_mark(item) for item in new_items] if is_marked(at) else new_items
+        for index, partner in pairs.items():
+            yield from _find_additions(base[index], whole[partner], (*keys, str(index)))
 
 
 def _pair_items(base: Sequence[Any], whole: Sequence[Any], *, is_union: bool) -> dict[int, int]:
@@ -178,7 +178,7 @@ def _pair_items(base: Sequence[Any], whole: Sequence[Any], *, is_union: bool) ->
     result: dict[int, int] = {}
     for before, after in signs:
         for index, sign in enumerate(before):
-            free = (other for other, its in enumerate(after) if its == sign and other not in result.values())
+            free = (position for position, key in enumerate(after) if key == sign and position not in result.values())
             partner = None if index in result else next(free, None)
             if partner is not None:
                 result[index] = partner

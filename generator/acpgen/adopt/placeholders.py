@@ -11,23 +11,23 @@ from acpgen.input.walk import Schema, is_object, map_subschemas
 PLACEHOLDER: Final = ""
 
 
-def add_with_placeholder(name: str | Key, theirs: Any, habits: Conventions) -> Any:
+def add_with_placeholder(name: str | Key, theirs: Any, conventions: Conventions) -> Any:
     """An upstream definition or field, by name, or a branch, by key, in the form in which it enters our files."""
-    schema = habits.adapt_field(name, theirs) if isinstance(name, str) else theirs
-    return _add_placeholder(add_placeholders(schema, habits))
+    schema = conventions.adapt_field(name, theirs) if isinstance(name, str) else theirs
+    return _add_placeholder(add_placeholders(schema, conventions))
 
 
-def add_placeholders(theirs: Any, habits: Conventions) -> Any:
+def add_placeholders(theirs: Any, conventions: Conventions) -> Any:
     """Upstream's facts with a placeholder description in every field and branch below."""
     if not is_object(theirs):
         return theirs
 
     def add_below(path: tuple[str, ...], child: Any) -> Any:
         if path[0] == "properties":
-            return add_with_placeholder(path[1], child, habits)
+            return add_with_placeholder(path[1], child, conventions)
         if path[0] in UNIONS:
-            return add_with_placeholder((), child, habits)
-        return child if path[0] == "not" else add_placeholders(child, habits)
+            return add_with_placeholder((), child, conventions)
+        return child if path[0] == "not" else add_placeholders(child, conventions)
 
     return map_subschemas({key: theirs[key] for key in sorted(theirs, key=lambda key: key.startswith("x-"))}, add_below)
 

@@ -21,13 +21,13 @@ _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 def find_folder(schema: Path, protocol: str) -> Path:
     """The folder for the releases of a protocol: its family's, if that has releases and the protocol has none of its own."""
-    own, family = (schema / RELEASES / name for name in (protocol, protocol.rpartition("/")[0] or protocol))
-    return family if (family / INDEX).exists() and not (own / INDEX).exists() else own
+    folder, family = (schema / RELEASES / name for name in (protocol, protocol.rpartition("/")[0] or protocol))
+    return family if (family / INDEX).exists() and not (folder / INDEX).exists() else folder
 
 
 def is_family(schema: Path, name: str, protocols: Collection[str]) -> bool:
     """Whether a name is that of a family of protocols whose releases are kept together."""
-    related = any(each.startswith(f"{name}/") for each in protocols)
+    related = any(protocol.startswith(f"{name}/") for protocol in protocols)
     return name not in protocols and related and (schema / RELEASES / name / INDEX).exists()
 
 
@@ -53,7 +53,9 @@ def keep_release(file: Path, folder: Path, version: str) -> Mapping[str, str]:
     document: dict[str, Any] = {"about": before.about, "versions": [*before.versions, version]}
     document |= {key: value for key, value in optional.items() if value}
     if before.differences is not None:
-        document["differences"] = [{"at": list(each.at), "why": each.why} for each in before.differences]
+        document["differences"] = [
+            {"at": list(difference.at), "why": difference.why} for difference in before.differences
+        ]
     if before.typescript:
         document["typescript"] = before.typescript
     return {f"{version}.json": text, INDEX: layout.format_document(document)}

@@ -124,17 +124,17 @@ def _list_conflicts(adoption: Adoption) -> Iterator[Entry]:
         name = str(conflict.at[1]) if is_definition else _ROOT
         place = _find_place(adoption.after, name, conflict.at[2:] if is_definition else conflict.at)
         if conflict.extends:
-            what = f"upstream has {shorten(conflict.theirs)} here; {conflict.extends} has {shorten(conflict.ours)}, which stays"
+            sentence = f"upstream has {shorten(conflict.theirs)} here; {conflict.extends} has {shorten(conflict.ours)}, which stays"
         elif conflict.base is None:
-            what = f"upstream adds {shorten(conflict.theirs)}; here is {shorten(conflict.ours)} already, and stays"
+            sentence = f"upstream adds {shorten(conflict.theirs)}; here is {shorten(conflict.ours)} already, and stays"
         elif conflict.theirs is None:
-            what = "upstream removed this; here it is not as upstream had it, and stays"
+            sentence = "upstream removed this; here it is not as upstream had it, and stays"
         elif conflict.ours is None:
-            what = f"upstream changed {shorten(conflict.base)} to {shorten(conflict.theirs)}; here it was taken out, and stays so"
+            sentence = f"upstream changed {shorten(conflict.base)} to {shorten(conflict.theirs)}; here it was taken out, and stays so"
         else:
             change = f"upstream changed {shorten(conflict.base)} to {shorten(conflict.theirs)}"
-            what = f"{change}; here is {shorten(conflict.ours)}, and stays"
-        yield Entry("conflict", name, place, what)
+            sentence = f"{change}; here is {shorten(conflict.ours)}, and stays"
+        yield Entry("conflict", name, place, sentence)
 
 
 def _make_entry(after: Canonical, name: str, difference: Difference) -> Entry:
@@ -144,8 +144,8 @@ def _make_entry(after: Canonical, name: str, difference: Difference) -> Entry:
             return Entry("added" if difference.old is None else "removed", name, at)
         case "required":
             is_new = difference.old is None
-            what = f"{difference.new} is required now" if is_new else f"{difference.old} is required no more"
-            return Entry("changed", name, at, what)
+            sentence = f"{difference.new} is required now" if is_new else f"{difference.old} is required no more"
+            return Entry("changed", name, at, sentence)
         case "order":
             return Entry("changed", name, at, "the order")
         case "keyword":
@@ -190,9 +190,9 @@ def _list_tasks(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]:
     for entry, conflict in zip(_list_conflicts(adoption), adoption.conflicts, strict=True):
         if not conflict.extends:
             alike.setdefault((entry.at.rpartition("/")[2], entry.what), []).append(entry.at)
-    for (_, what), places in alike.items():
-        others = f" and {len(places) - 1} more like it" if len(places) > 1 else ""
-        yield f"Decide {places[0]}{others}: {what}."
+    for (_, sentence), places in alike.items():
+        remainder = f" and {len(places) - 1} more like it" if len(places) > 1 else ""
+        yield f"Decide {places[0]}{remainder}: {sentence}."
     stable: dict[str, list[str]] = {}
     for entry, conflict in zip(_list_conflicts(adoption), adoption.conflicts, strict=True):
         if conflict.extends:
@@ -229,7 +229,7 @@ def _list_tasks(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]:
 
 def _count_placeholders(schema: Any) -> int:
     """The number of placeholder descriptions in a schema."""
-    return sum(one.get("description") == PLACEHOLDER for _, one in walk_schemas(schema))
+    return sum(subschema.get("description") == PLACEHOLDER for _, subschema in walk_schemas(schema))
 
 
 def _find_new_nullable(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]:
@@ -273,8 +273,8 @@ def _find_renamings(adoption: Adoption) -> Iterator[str]:
 def _find_likely(old_schemas: Mapping[str, Any], new_schemas: Mapping[str, Any], prefix: str) -> Iterator[str]:
     shapes = {name: _describe_shape(schema) for name, schema in new_schemas.items()}
     for was, schema in old_schemas.items():
-        own = _describe_shape(schema)
-        likely = [name for name, shape in shapes.items() if _measure_likeness(own, shape) >= _LIKE]
+        old_shape = _describe_shape(schema)
+        likely = [name for name, shape in shapes.items() if _measure_likeness(old_shape, shape) >= _LIKE]
         if likely:
             names = join_names([prefix + name for name in likely])
             yield f"See whether {prefix}{was} is {names} now, which has its shape; then its words serve again."
@@ -285,9 +285,9 @@ def _describe_shape(schema: Any) -> tuple[str, frozenset[str]]:
     return fingerprint(schema), frozenset(_list_members(schema))
 
 
-def _measure_likeness(one: tuple[str, frozenset[str]], other: tuple[str, frozenset[str]]) -> float:
+def _measure_likeness(left: tuple[str, frozenset[str]], right: tuple[str, frozenset[str]]) -> float:
     """The similarity of two shapes, from 0 to 1: 1 if they state the same facts, else the share of common fields and branches."""
-    return 1.0 if one[0] == other[0] else len(one[1] & other[1]) / max(len(one[1] | other[1]), 1)
+    return 1.0 if left[0] == right[0] else len(left[1] & right[1]) / max(len(left[1] | right[1]), 1)
 
 
 def _list_members(schema: Any) -> Iterator[str]:

@@ -22,25 +22,27 @@ def write_commands(report: DiagnosticReport) -> str:
 
     Diagnostics that break nobody, or are waived, are only in these counts.
     """
-    problems = [each for each in report.diagnostics if each.level in ("error", "warning") and not each.waived]
+    problems = [
+        problem for problem in report.diagnostics if problem.level in ("error", "warning") and not problem.waived
+    ]
     advised: set[str] = set()
     problem_lines: list[str] = []
     for level in ("error", "warning"):
-        for each in _choose_shown([each for each in problems if each.level == level]):
-            problem_lines.append(_write_line(each, advised=each.advice in advised))
-            advised.add(each.advice)
-    note_diagnostics = [each for each in report.diagnostics if each.severity == "note"]
+        for diagnostic in _choose_shown([problem for problem in problems if problem.level == level]):
+            problem_lines.append(_write_line(diagnostic, advised=diagnostic.advice in advised))
+            advised.add(diagnostic.advice)
+    note_diagnostics = [diagnostic for diagnostic in report.diagnostics if diagnostic.severity == "note"]
     notes = [
-        _write_command("notice", f"note: {each.rule}", _describe(each), _find_place(each))
-        for each in note_diagnostics[: MOST - 1]
+        _write_command("notice", f"note: {diagnostic.rule}", _describe(diagnostic), _find_place(diagnostic))
+        for diagnostic in note_diagnostics[: MOST - 1]
     ]
-    edits = [_write_edit(each, edit) for each in problems for edit in each.replacements]
+    edits = [_write_edit(diagnostic, edit) for diagnostic in problems for edit in diagnostic.replacements]
     lines = [*dict.fromkeys(problem_lines), *notes, *edits[: MOST - 1 - len(notes)]]
     if report.diagnostics or report.code:
         omitted_count = len(problems) - len(problem_lines) + len(note_diagnostics) - len(notes)
-        more = f"\nNot shown here: {omitted_count}. See the summary, or --format json." if omitted_count else ""
+        remark = f"\nNot shown here: {omitted_count}. See the summary, or --format json." if omitted_count else ""
         level = "error" if report.code and not report.failing else "notice"
-        lines.append(_write_command(level, f"verdict: {report.verdict}", f"{report.summary}{more}"))
+        lines.append(_write_command(level, f"verdict: {report.verdict}", f"{report.summary}{remark}"))
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -75,9 +77,9 @@ def _write_edit(diagnostic: Diagnostic, edit: Replacement) -> str:
 
 def _find_place(diagnostic: Diagnostic) -> Mapping[str, str]:
     # A file at a git revision has no place among the changed lines; its path inside the repository does.
-    for each in diagnostic.locations:
-        numbers = {"line": each.line, "col": each.column}
-        return {"file": each.file, **{key: str(number) for key, number in numbers.items() if number}}
+    for location in diagnostic.locations:
+        numbers = {"line": location.line, "col": location.column}
+        return {"file": location.file, **{key: str(number) for key, number in numbers.items() if number}}
     return {}
 
 

@@ -23,15 +23,16 @@ def make_code_quality(report: DiagnosticReport) -> JSON:
 
 def _list_entries(report: DiagnosticReport) -> Iterator[JSON]:
     used_fingerprints: set[str] = set()
-    for each in report.diagnostics:
-        if each.level == "none":
+    for diagnostic in report.diagnostics:
+        if diagnostic.level == "none":
             continue
-        path, line = next(((place.file, place.line) for place in each.locations), (".", 0))
+        severity = "major" if diagnostic.severity == "undecided" else _SEVERITIES[diagnostic.level]
+        path, line = next(((location.file, location.line) for location in diagnostic.locations), (".", 0))
         yield {
-            "description": _describe(each),
-            "check_name": each.rule,
-            "fingerprint": _make_fingerprint(each, used_fingerprints),
-            "severity": "info" if each.waived else "major" if each.severity == "undecided" else _SEVERITIES[each.level],
+            "description": _describe(diagnostic),
+            "check_name": diagnostic.rule,
+            "fingerprint": _make_fingerprint(diagnostic, used_fingerprints),
+            "severity": "info" if diagnostic.waived else severity,
             "location": {"path": path, "lines": {"begin": line or 1}},
         }
 

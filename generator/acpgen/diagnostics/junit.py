@@ -12,9 +12,10 @@ from acpgen.diagnostics.model import Diagnostic, DiagnosticReport
 def write_junit(report: DiagnosticReport) -> str:
     """The report as JUnit XML. If the exit code is 1 without a failing diagnostic, one case is an error."""
     diagnostics_by_case: dict[tuple[str, str], list[Diagnostic]] = {_split(name): [] for name in report.passed}
-    for each in report.diagnostics:
-        name = each.case or f"{each.rule} {each.context or each.subject} [{each.fingerprint}]".removesuffix(" []")
-        diagnostics_by_case.setdefault((each.group or report.label, name), []).append(each)
+    for diagnostic in report.diagnostics:
+        subject = diagnostic.context or diagnostic.subject
+        name = diagnostic.case or f"{diagnostic.rule} {subject} [{diagnostic.fingerprint}]".removesuffix(" []")
+        diagnostics_by_case.setdefault((diagnostic.group or report.label, name), []).append(diagnostic)
     root = Element("testsuites", name=_escape_characters(f"acpgen {report.command} {report.title}"))
     suites: dict[str, Element] = {}
 
@@ -42,14 +43,16 @@ def write_junit(report: DiagnosticReport) -> str:
 
 def _add_outcome(case: Element, diagnostics: Sequence[Diagnostic]) -> None:
     """Add the outcome to a case."""
-    failing = [each for each in diagnostics if each.fails]
-    text = _escape_characters("\n\n".join("\n".join(filter(None, _describe(each))) for each in failing or diagnostics))
+    failing = [diagnostic for diagnostic in diagnostics if diagnostic.fails]
+    text = _escape_characters(
+        "\n\n".join("\n".join(filter(None, _describe(diagnostic))) for diagnostic in failing or diagnostics)
+    )
     if failing:
-        message = _escape_characters("; ".join(each.message for each in failing))
+        message = _escape_characters("; ".join(diagnostic.message for diagnostic in failing))
         SubElement(case, "failure", message=message, type=failing[0].severity).text = text
-    elif diagnostics and all(each.waived for each in diagnostics):
+    elif diagnostics and all(diagnostic.waived for diagnostic in diagnostics):
         SubElement(case, "skipped", message=_escape_characters(diagnostics[0].waived))
-    elif any(each.is_heavy for each in diagnostics):
+    elif any(diagnostic.is_heavy for diagnostic in diagnostics):
         SubElement(case, "system-out").text = text
 
 
@@ -61,11 +64,11 @@ def _count(element: Element) -> None:
             element.set(key, str(len([*element.iter(tag)])))
 
 
-def _describe(one: Diagnostic) -> Iterator[str]:
-    yield f"{one.message}{outline.describe_count(one)}"
-    yield from (*one.details, one.advice, one.repair)
-    yield from (f"{place.label} {place}".lstrip() for place in reversed(one.locations))
-    for snippet in one.evidence:
+def _describe(diagnostic: Diagnostic) -> Iterator[str]:
+    yield f"{diagnostic.message}{outline.describe_count(diagnostic)}"
+    yield from (*diagnostic.details, diagnostic.advice, diagnostic.repair)
+    yield from (f"{place.label} {place}".lstrip() for place in reversed(diagnostic.locations))
+    for snippet in diagnostic.evidence:
         yield from (snippet.caption, *outline.split_snippet(snippet, 0))
 
 
@@ -77,8 +80,8 @@ def _split(name: str) -> tuple[str, str]:
 def _escape_characters(value: str) -> str:
     """A text in which characters that XML 1.0 does not allow are escaped."""
     return "".join(
-        each
-        if each in "\t\n\r" or " " <= each <= "\ud7ff" or "\ue000" <= each <= "\ufffd" or each >= "\U00010000"
-        else repr(each)[1:-1]
-        for each in value
+        char
+        if char in "\t\n\r" or " " <= char <= "\ud7ff" or "\ue000" <= char <= "\ufffd" or char >= "\U00010000"
+        else repr(char)[1:-1]
+        for char in value
     )

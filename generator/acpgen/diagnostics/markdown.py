@@ -36,8 +36,8 @@ _Form: TypeAlias = "Callable[[RuleGroup], Iterator[Line]]"
 
 def write_markdown(report: DiagnosticReport) -> str:
     """Write the report as Markdown, in the fullest form that fits."""
-    heavy, light = (outline.group_by_rule(report.diagnostics, heavy=each) for each in (True, False))
-    longest = LONGEST_WITH_REPAIRS if any(each.replacements for each in report.diagnostics) else LONGEST
+    heavy, light = (outline.group_by_rule(report.diagnostics, heavy=is_heavy) for is_heavy in (True, False))
+    longest = LONGEST_WITH_REPAIRS if any(diagnostic.replacements for diagnostic in report.diagnostics) else LONGEST
     text = ""
 
     @cache
@@ -57,18 +57,20 @@ def write_markdown(report: DiagnosticReport) -> str:
 
 def _cut_to_comment(text: str, report: DiagnosticReport) -> str:
     """The text, cut after a line if it is longer than a comment may be."""
-    rest = "The rest does not fit into a comment: "
-    rest += f"[the whole report]({report.whole})." if report.whole else f"see `acpgen {report.command} --format html`."
+    remark = "The rest does not fit into a comment: "
+    remark += (
+        f"[the whole report]({report.whole})." if report.whole else f"see `acpgen {report.command} --format html`."
+    )
     if len(text) <= COMMENT:
         return text
-    head = text[: COMMENT - len(rest) - 40]
+    head = text[: COMMENT - len(remark) - 40]
     head = head[: head.rfind("\n") + 1]
     fence = ""
     for line in re.findall(r"^ *(`{3,})", head, re.MULTILINE):
         fence = "" if line == fence else fence or line
     opened = head.count("<details>") - head.count("</details>")
-    closed = (f"{fence}\n" if fence else "") + "\n</details>\n" * opened
-    return f"{head}{closed}\n_{rest}_\n"
+    ending = (f"{fence}\n" if fence else "") + "\n</details>\n" * opened
+    return f"{head}{ending}\n_{remark}_\n"
 
 
 def _list_some_subjects(group: RuleGroup) -> Iterator[Line]:
@@ -111,12 +113,12 @@ def _write_parts(
     for group, lines in sections:
         yield from (f"- **{group.severity}** `{group.rule}`{group.size}", *lines)
     if not is_whole:
-        there = (
+        reference = (
             f"[the whole report]({report.whole})"
             if report.whole
             else f"`acpgen {report.command} --format json`, or `html`"
         )
-        yield f"\n_All places and proofs: {there}._"
+        yield f"\n_All places and proofs: {reference}._"
     if light:
         yield f"\n<details><summary>{sum(group.count for group in light)} more, none of which breaks a peer</summary>\n"
         for group in light:
@@ -133,7 +135,7 @@ def _write_parts(
     if report.skipped:
         yield "\n#### Skipped\n"
         for reason, skipped in report.reasons.items():
-            names = outline.join_names([(CodeSpan(each),) for each in skipped], _ROOM)
+            names = outline.join_names([(CodeSpan(name),) for name in skipped], _ROOM)
             yield f"- {_escape(reason)}: {_write_line(names)}"
 
 
@@ -154,20 +156,20 @@ def _render_line(line: Line) -> Iterator[str]:
             lines = outline.split_snippet(line, 100)
             fence = choose_fence("\n".join(lines))
             yield f"\n    <details><summary>{_escape(line.caption)}</summary>\n\n    {fence}{'text' if line.lines else 'json'}"
-            yield from (f"    {each}".rstrip() for each in lines)
+            yield from (f"    {text}".rstrip() for text in lines)
             yield f"    {fence}\n\n    </details>\n"
         case _ if line.text.count("\n") < LONGEST_EDIT:
             fence = choose_fence(line.text)
             yield f"\n    {write_code(str(line))}\n\n    {fence}suggestion"
-            yield from (f"    {make_visible(each)}" for each in line.text.split("\n"))
+            yield from (f"    {make_visible(text)}" for text in line.text.split("\n"))
             yield f"    {fence}"
         case _:
             return
 
 
 def _write_line(parts: Sequence[str]) -> str:
-    first, *rest = parts  # only what begins a line needs an escape there
-    texts = (_escape(first), *(_escape(f"x{part}")[1:] for part in rest))
+    first, *continuation = parts  # only what begins a line needs an escape there
+    texts = (_escape(first), *(_escape(f"x{part}")[1:] for part in continuation))
     return "".join(
         write_code(part) if isinstance(part, CodeSpan) else text for part, text in zip(parts, texts, strict=True)
     )

@@ -101,9 +101,9 @@ def split_sentences(text: str) -> Iterator[str]:
         if match[0] == ".":
             yield line[start : match.end()].strip()
             start = match.end()
-    rest = line[start:].strip()
-    if rest:
-        yield rest
+    tail = line[start:].strip()
+    if tail:
+        yield tail
 
 
 def write_code(text: str) -> Markdown:
@@ -145,22 +145,22 @@ def _write_two_lines(item: ir.JSON) -> str:
     return f"{head}\n{body}" if max(len(head), len(body)) <= _WIDTH else ""
 
 
-def _fill_lines(item: ir.JSON, indent: str = "", more: int = 0) -> str:
-    """A JSON value in lines that are as full as possible; `more` is the number of characters beside its first line."""
+def _fill_lines(item: ir.JSON, indent: str = "", offset: int = 0) -> str:
+    """A JSON value in lines that are as full as possible; `offset` is the number of characters beside its first line."""
     line = dumps(item, ensure_ascii=False)
-    if not isinstance(item, list | dict) or len(indent) + more + len(line) <= _WIDTH:
+    if not isinstance(item, list | dict) or len(indent) + offset + len(line) <= _WIDTH:
         return line
     inner = f"{indent}  "
     members = (
-        [("", one) for one in item]
+        [("", member) for member in item]
         if isinstance(item, list)
         else [(f"{dumps(k, ensure_ascii=False)}: ", v) for k, v in item.items()]
     )
     rows: list[str] = []
-    for index, (key, one) in enumerate(members):
-        row = f"{key}{_fill_lines(one, inner, len(key) + 1)}"
+    for index, (key, member) in enumerate(members):
+        row = f"{key}{_fill_lines(member, inner, len(key) + 1)}"
         is_packed = (
-            index > 0 and not isinstance(one, list | dict) and not isinstance(members[index - 1][1], list | dict)
+            index > 0 and not isinstance(member, list | dict) and not isinstance(members[index - 1][1], list | dict)
         )
         if is_packed and len(inner) + len(rows[-1]) + len(row) + 3 <= _WIDTH:
             rows[-1] += f", {row}"

@@ -210,7 +210,7 @@ class DiagnosticReport:
     @property
     def failing(self) -> tuple[Diagnostic, ...]:
         """The diagnostics that cause exit code 1."""
-        return tuple(each for each in self.diagnostics if each.fails)
+        return tuple(diagnostic for diagnostic in self.diagnostics if diagnostic.fails)
 
     @property
     def reasons(self) -> Mapping[str, list[str]]:

@@ -50,26 +50,26 @@ class RuleGroup(Struct, frozen=True):
     def alike(self) -> list[tuple[str, list[Diagnostic]]]:
         """The diagnostics grouped by statement, with this statement, or the message of a single one; largest groups first."""
         by_statement: dict[str, list[Diagnostic]] = {}
-        for each in self.diagnostics:
-            by_statement.setdefault(each.statement or each.message, []).append(each)
+        for diagnostic in self.diagnostics:
+            by_statement.setdefault(diagnostic.statement or diagnostic.message, []).append(diagnostic)
         ordered = sorted(by_statement.items(), key=lambda group: -len(group[1]))
         return [(statement if len(group) > 1 else group[0].message, group) for statement, group in ordered]
 
     @property
     def advice(self) -> tuple[str, ...]:
         """The advice without duplicates; split into sentences, the common ones last, if the diagnostics have different advice."""
-        pieces = dict.fromkeys(each.advice for each in self.diagnostics if each.advice)
+        pieces = dict.fromkeys(diagnostic.advice for diagnostic in self.diagnostics if diagnostic.advice)
         if len(pieces) < 2:
             return tuple(pieces)
-        sentences = [[f"{each.rstrip('.')}." for each in advice.split(". ")] for advice in pieces]
-        common = [each for each in sentences[0] if all(each in others for others in sentences)]
-        own = dict.fromkeys(each for others in sentences for each in others if each not in common)
-        return (*own, *common)
+        sentences = [[f"{sentence.rstrip('.')}." for sentence in advice.split(". ")] for advice in pieces]
+        common = [sentence for sentence in sentences[0] if all(sentence in block for block in sentences)]
+        specific = dict.fromkeys(sentence for block in sentences for sentence in block if sentence not in common)
+        return (*specific, *common)
 
     @property
     def count(self) -> int:
         """The number of findings."""
-        return sum(each.count for each in self.diagnostics)
+        return sum(diagnostic.count for diagnostic in self.diagnostics)
 
     @property
     def size(self) -> str:
@@ -80,9 +80,9 @@ class RuleGroup(Struct, frozen=True):
     def by_file(self) -> list[str]:
         """The number of findings by file: `schema.json: 7`."""
         count_by_file: dict[str, int] = {}
-        for each in self.diagnostics:
-            file = each.locations[0].file if each.locations else each.subject
-            count_by_file[file] = count_by_file.get(file, 0) + each.count
+        for diagnostic in self.diagnostics:
+            file = diagnostic.locations[0].file if diagnostic.locations else diagnostic.subject
+            count_by_file[file] = count_by_file.get(file, 0) + diagnostic.count
         return [f"{file}: {count}" for file, count in count_by_file.items()]
 
 
@@ -91,9 +91,9 @@ def group_by_rule(diagnostics: Iterable[Diagnostic], *, heavy: bool | None = Non
     not.
     """
     by_rule: dict[tuple[str, str], list[Diagnostic]] = {}
-    for each in diagnostics:
-        if heavy is None or each.is_heavy == heavy:
-            by_rule.setdefault((each.severity, each.rule), []).append(each)
+    for diagnostic in diagnostics:
+        if heavy is None or diagnostic.is_heavy == heavy:
+            by_rule.setdefault((diagnostic.severity, diagnostic.rule), []).append(diagnostic)
     groups = [RuleGroup(severity, rule, tuple(group)) for (severity, rule), group in by_rule.items()]
     return sorted(groups, key=lambda group: (_ORDER.index(group.severity), -group.count, group.rule))
 
@@ -110,10 +110,10 @@ def tally(diagnostics: Sequence[Diagnostic]) -> str:
     """The counts by severity as text: `2 breaking (1 of them waived), 1 risky, 1 note`."""
     parts: list[str] = []
     for severity, count in count_by_severity(diagnostics).items():
-        matching = [each for each in diagnostics if each.severity == severity]
-        waived = sum(bool(each.waived) for each in matching)
-        which = "" if not waived else " (waived)" if waived == len(matching) else f" ({waived} of them waived)"
-        parts.append(f"{count_noun(count, severity) if SEVERITIES[severity].noun else f'{count} {severity}'}{which}")
+        matching = [diagnostic for diagnostic in diagnostics if diagnostic.severity == severity]
+        waived = sum(bool(diagnostic.waived) for diagnostic in matching)
+        waivers = "" if not waived else " (waived)" if waived == len(matching) else f" ({waived} of them waived)"
+        parts.append(f"{count_noun(count, severity) if SEVERITIES[severity].noun else f'{count} {severity}'}{waivers}")
     return ", ".join(parts)
 
 
@@ -122,27 +122,31 @@ def tally(diagnostics: Sequence[Diagnostic]) -> str:
 
 def describe_fully(group: RuleGroup) -> Iterator[Line]:
     """Yield the diagnostics of a rule with their places and evidence; a shared message and shared evidence are written once."""
-    for _, run in groupby(group.diagnostics, lambda each: (each.subject, each.evidence or each.message)):
+    for _, run in groupby(
+        group.diagnostics, lambda diagnostic: (diagnostic.subject, diagnostic.evidence or diagnostic.message)
+    ):
         alike = list(run)
-        for head in dict.fromkeys((*_make_head(each), each.message, describe_count(each)) for each in alike):
+        for head in dict.fromkeys(
+            (*_make_head(diagnostic), diagnostic.message, describe_count(diagnostic)) for diagnostic in alike
+        ):
             yield Item(1, head)
-        for each in alike[: 1 if alike[0].evidence else None]:
-            yield from describe_details(each)
+        for diagnostic in alike[: 1 if alike[0].evidence else None]:
+            yield from describe_details(diagnostic)
     yield from list_advice(group)
 
 
-def describe_details(one: Diagnostic) -> Iterator[Line]:
+def describe_details(diagnostic: Diagnostic) -> Iterator[Line]:
     """Yield the lines on a diagnostic below its message."""
-    if one.context != one.subject and one.context.count(".") + one.context.count("(") > 1:
-        yield Item(2, ("at ", CodeSpan(one.context)), is_quiet=True)
-    yield from (Item(2, (line,)) for line in (*one.details, one.waived) if line)
-    for place in reversed(one.locations):
+    if diagnostic.context != diagnostic.subject and diagnostic.context.count(".") + diagnostic.context.count("(") > 1:
+        yield Item(2, ("at ", CodeSpan(diagnostic.context)), is_quiet=True)
+    yield from (Item(2, (line,)) for line in (*diagnostic.details, diagnostic.waived) if line)
+    for place in reversed(diagnostic.locations):
         yield Item(2, (f"{place.label} ".lstrip(), CodeSpan(place)), is_quiet=True)
-    if one.fingerprint:
-        yield Item(2, (CodeSpan(one.fingerprint),), is_quiet=True)
-    yield from one.evidence
-    yield from (Item(2, (line,)) for line in (one.repair,) if line)
-    yield from one.replacements
+    if diagnostic.fingerprint:
+        yield Item(2, (CodeSpan(diagnostic.fingerprint),), is_quiet=True)
+    yield from diagnostic.evidence
+    yield from (Item(2, (line,)) for line in (diagnostic.repair,) if line)
+    yield from diagnostic.replacements
 
 
 def describe_briefly(group: RuleGroup) -> Iterator[Line]:
@@ -151,12 +155,16 @@ def describe_briefly(group: RuleGroup) -> Iterator[Line]:
         several = len(similar) > 1
         if several:
             yield Item(1, (statement,))
-        for each in similar:
-            reach = describe_reach(each)
-            words = (name_subject(each), f" ({reach})" if reach else "") if several else (*_make_head(each), statement)
-            mark = (" [", CodeSpan(each.fingerprint), "]") if each.fingerprint else ()
-            yield Item(1 + several, (*words, f" {each.waived}" if each.waived else "", *mark))
-            yield from (Item(2 + several, (line,)) for line in (each.repair,) if line)
+        for diagnostic in similar:
+            reach = describe_reach(diagnostic)
+            words = (
+                (name_subject(diagnostic), f" ({reach})" if reach else "")
+                if several
+                else (*_make_head(diagnostic), statement)
+            )
+            mark = (" [", CodeSpan(diagnostic.fingerprint), "]") if diagnostic.fingerprint else ()
+            yield Item(1 + several, (*words, f" {diagnostic.waived}" if diagnostic.waived else "", *mark))
+            yield from (Item(2 + several, (line,)) for line in (diagnostic.repair,) if line)
     yield from list_advice(group)
 
 
@@ -170,24 +178,26 @@ def list_subjects(group: RuleGroup, room: float = float("inf")) -> Iterator[Line
 
 def list_advice(group: RuleGroup) -> Iterator[Item]:
     """The advice on the diagnostics of a rule, as items."""
-    return (Item(1, (f"→ {each}",)) for each in group.advice)
+    return (Item(1, (f"→ {advice}",)) for advice in group.advice)
 
 
 def join_subjects(diagnostics: Iterable[Diagnostic], room: float) -> Parts:
     """As many subjects with their extent as fit into `room` characters: see `join_names`."""
-    extents = ((each, _describe_extent(each)) for each in diagnostics)
-    return join_names([(name_subject(each), f" ({extent})" if extent else "") for each, extent in extents], room)
+    extents = ((diagnostic, _describe_extent(diagnostic)) for diagnostic in diagnostics)
+    return join_names(
+        [(name_subject(diagnostic), f" ({extent})" if extent else "") for diagnostic, extent in extents], room
+    )
 
 
 def join_names(names: Sequence[Parts], room: float) -> Parts:
     """As many names as fit into `room` characters, at least one, and the number of the remaining ones."""
     parts: list[str] = []
     for number, name in enumerate(names):
-        more = [", "] * bool(parts) + list(name)
-        room -= len("".join(more))
+        pieces = [", "] * bool(parts) + list(name)
+        room -= len("".join(pieces))
         if parts and room < 0:
             return (*parts, f" and {len(names) - number} more")
-        parts += more
+        parts += pieces
     return tuple(parts)
 
 
@@ -205,7 +215,9 @@ def write_headline(diagnostic: Diagnostic) -> str:
 
 def name_subject(diagnostic: Diagnostic) -> str:
     """The subject of a diagnostic in a list; a file has its line, and the root of a schema no name of its own."""
-    subject = next((str(each) for each in diagnostic.locations if each.file == diagnostic.subject), diagnostic.subject)
+    subject = next(
+        (str(location) for location in diagnostic.locations if location.file == diagnostic.subject), diagnostic.subject
+    )
     return CodeSpan(subject) if subject else THE_ROOT
 
 

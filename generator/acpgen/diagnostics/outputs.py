@@ -39,14 +39,14 @@ def parse_destinations(arguments: Sequence[str], output_format: str | None) -> t
         faults.append(_make_format_fault("--format", output_format))
     destinations: tuple[Destination, ...] = (Destination(output_format or "text", None),)
     if arguments:
-        destinations = tuple(_parse_destination(each, output_format, faults) for each in arguments)
-        if output_format is not None and all(_PAIR.fullmatch(each) for each in arguments):
+        destinations = tuple(_parse_destination(argument, output_format, faults) for argument in arguments)
+        if output_format is not None and all(_PAIR.fullmatch(argument) for argument in arguments):
             faults.append(
                 _make_setting_fault(output_format, "left out where each --output says its own format", "--format")
             )
-    places = [STANDARD if each.file is None else display_path(each.file) for each in destinations]
-    duplicates = (each for number, each in enumerate(places) if each in places[:number])
-    faults.extend(_make_setting_fault(each, "a place of its own: only one report goes there") for each in duplicates)
+    places = [STANDARD if destination.file is None else display_path(destination.file) for destination in destinations]
+    duplicates = (place for number, place in enumerate(places) if place in places[:number])
+    faults.extend(_make_setting_fault(place, "a place of its own: only one report goes there") for place in duplicates)
     if faults:
         raise Faults(faults)
     return destinations
@@ -86,11 +86,11 @@ def require_apart(
     outputs: Iterable[Path | None], read: Iterable[str | os.PathLike[str] | None], at: str = "--output"
 ) -> None:
     """Raise `Faults` if a report would overwrite a file that was read for it; `at` is the option that names the report."""
-    input_paths = {os.path.realpath(each) for each in read if each is not None}
-    over = [each for each in outputs if each is not None and os.path.realpath(each) in input_paths]
+    input_paths = {os.path.realpath(path) for path in read if path is not None}
+    over = [path for path in outputs if path is not None and os.path.realpath(path) in input_paths]
     if over:
         raise Faults(
-            _make_setting_fault(display_path(each), "another file than those that are read", at) for each in over
+            _make_setting_fault(display_path(path), "another file than those that are read", at) for path in over
         )
 
 

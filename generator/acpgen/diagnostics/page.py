@@ -64,7 +64,8 @@ def _make_environment() -> Environment:
     functions = (_list_details, _list_evidence, _map_locations, _cut_excerpt, _write_lines, _find_shortest_evidence)
     names: dict[str, Any] = {function.__name__.strip("_"): function for function in functions}
     names |= {
-        each.__name__: each for each in (outline.name_subject, outline.describe_reach, outline.describe_count, get_tone)
+        function.__name__: function
+        for function in (outline.name_subject, outline.describe_reach, outline.describe_count, get_tone)
     }
     environment.globals.update(names)
     return environment
@@ -88,7 +89,9 @@ def _find_shortest_evidence(diagnostics: Sequence[Diagnostic]) -> Diagnostic:
     """The diagnostic whose evidence is shown for all: the one with the shortest, and one without evidence only if none has any."""
     return min(
         diagnostics,
-        key=lambda each: sum(len(line) for one in each.evidence for line in _list_evidence(one)) or float("inf"),
+        key=lambda diagnostic: (
+            sum(len(line) for snippet in diagnostic.evidence for line in _list_evidence(snippet)) or float("inf")
+        ),
     )
 
 
@@ -101,7 +104,7 @@ def _write_lines(lines: Sequence[str]) -> Markup:
 
 def _map_locations(diagnostic: Diagnostic) -> Mapping[str, SourceLocation]:
     """The locations by label (old and new) whose value is known."""
-    return {each.label: each for each in diagnostic.locations if each.value is not None}
+    return {location.label: location for location in diagnostic.locations if location.value is not None}
 
 
 def _cut_excerpt(place: SourceLocation) -> Sequence[str]:

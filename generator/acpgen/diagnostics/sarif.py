@@ -16,7 +16,7 @@ def make_sarif(report: DiagnosticReport) -> JSON:
     """The report as SARIF."""
     from acpgen import __version__
 
-    rules = report.describe({each.rule for each in report.diagnostics})
+    rules = report.describe({diagnostic.rule for diagnostic in report.diagnostics})
     index = {rule.id: number for number, rule in enumerate(rules)}
     run: dict[str, JSON] = {
         "tool": {
@@ -37,7 +37,7 @@ def make_sarif(report: DiagnosticReport) -> JSON:
                 ],
             }
         ],
-        "results": [_make_result(each, index) for each in report.diagnostics],
+        "results": [_make_result(diagnostic, index) for diagnostic in report.diagnostics],
         "properties": {"verdict": report.verdict, **dict(report.facts)},
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -57,7 +57,7 @@ def _make_rule(rule: RuleDescription, url: str | None) -> JSON:
 def _make_result(diagnostic: Diagnostic, index: dict[str, int]) -> JSON:
     lines = (line for snippet in diagnostic.evidence if snippet.lines for line in snippet.lines)
     message = "\n".join((f"{outline.write_headline(diagnostic)} {diagnostic.advice}".rstrip(), *lines))
-    locations: list[JSON] = [_make_location(each) for each in diagnostic.locations[:1]]
+    locations: list[JSON] = [_make_location(location) for location in diagnostic.locations[:1]]
     logical: JSON = [{"fullyQualifiedName": diagnostic.subject, "kind": "member"}]
     level = "note" if diagnostic.level == "none" else diagnostic.level
     result: dict[str, JSON] = {
@@ -76,8 +76,8 @@ def _make_result(diagnostic: Diagnostic, index: dict[str, int]) -> JSON:
         result["fixes"] = [_make_fix(diagnostic)]
     if len(diagnostic.locations) > 1:
         result["relatedLocations"] = [
-            {"id": number, "message": {"text": f"The {each.label} revision."}, **_make_location(each)}
-            for number, each in enumerate(diagnostic.locations[1:], 1)
+            {"id": number, "message": {"text": f"The {location.label} revision."}, **_make_location(location)}
+            for number, location in enumerate(diagnostic.locations[1:], 1)
         ]
     if diagnostic.waived:
         result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": diagnostic.waived}]
@@ -87,10 +87,11 @@ def _make_result(diagnostic: Diagnostic, index: dict[str, int]) -> JSON:
 def _make_fix(diagnostic: Diagnostic) -> JSON:
     """The repair as deleted regions and the text that replaces them."""
     changes: dict[str, list[JSON]] = {}
-    for each in diagnostic.replacements:
-        deleted: JSON = {"startLine": each.first, "startColumn": 1, "endLine": each.last + 1, "endColumn": 1}
-        inserted: JSON = {"text": f"{each.text}\n"}
-        changes.setdefault(each.file, []).append({"deletedRegion": deleted, "insertedContent": inserted})
+    for replacement in diagnostic.replacements:
+        first, end = replacement.first, replacement.last + 1
+        deleted: JSON = {"startLine": first, "startColumn": 1, "endLine": end, "endColumn": 1}
+        inserted: JSON = {"text": f"{replacement.text}\n"}
+        changes.setdefault(replacement.file, []).append({"deletedRegion": deleted, "insertedContent": inserted})
     return {
         "description": {"text": diagnostic.repair},
         "artifactChanges": [

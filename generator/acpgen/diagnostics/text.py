@@ -41,10 +41,12 @@ def _write_one_a_line(report: DiagnosticReport) -> Iterator[str]:
     """Yield each diagnostic as `file:line:column#/pointer: rule: message`, with the place in the format of errors, and the counts at the
     end.
     """
-    for each in report.diagnostics:
-        where = [f"{place}{place.pointer}".removesuffix("#") for place in each.locations[:1]]
-        line = ": ".join(filter(None, (*where, each.rule, f"{each.message}{outline.describe_count(each)}")))
-        yield make_printable(line if each.severity == "error" else f"{line} ({each.severity})")
+    for diagnostic in report.diagnostics:
+        where = [f"{place}{place.pointer}".removesuffix("#") for place in diagnostic.locations[:1]]
+        line = ": ".join(
+            filter(None, (*where, diagnostic.rule, f"{diagnostic.message}{outline.describe_count(diagnostic)}"))
+        )
+        yield make_printable(line if diagnostic.severity == "error" else f"{line} ({diagnostic.severity})")
     yield from map(make_printable, report.remarks)
     yield paint(report.summary, get_tone(report.verdict))
 
@@ -66,8 +68,8 @@ def _write_lines(report: DiagnosticReport) -> Iterator[str]:
 def _write_head(report: DiagnosticReport, *, with_summary: bool) -> Iterator[str]:
     """Yield the verdict and, `with_summary`, the counts by rule, for reports that do not fit on a screen."""
     yield from wrap(report.title, "", COLOURS["heading"])
-    first, *more = [*fold(make_visible(report.summary), WIDTH - len(report.verdict) - 2)] or [""]
-    yield from (f"{paint(report.verdict.upper(), get_tone(report.verdict))}  {first}".rstrip(), *more)
+    first_line, *further_lines = [*fold(make_visible(report.summary), WIDTH - len(report.verdict) - 2)] or [""]
+    yield from (f"{paint(report.verdict.upper(), get_tone(report.verdict))}  {first_line}".rstrip(), *further_lines)
     if report.layout == "full":
         yield from wrap(report.sentence)
     yield from wrap(" · ".join(f"{name}: {value}" for name, value in report.facts), "", COLOURS["quiet"])
@@ -75,7 +77,7 @@ def _write_head(report: DiagnosticReport, *, with_summary: bool) -> Iterator[str
     if with_summary:
         yield ""
         for severity, groups in groupby(outline.group_by_rule(report.diagnostics), lambda group: group.severity):
-            counts = ", ".join(f"{each.rule} {each.count}" for each in groups)
+            counts = ", ".join(f"{group.rule} {group.count}" for group in groups)
             yield from wrap(counts, f"{severity:10} ", COLOURS[get_tone(severity)])
 
 
@@ -98,9 +100,11 @@ def _write_body(report: DiagnosticReport, form: Callable[[RuleGroup], Iterator[L
         if group.severity == "editorial":
             yield from (paint(f"  {cut_left(line, WIDTH - 2)}", "quiet") for line in group.by_file)
         else:
-            one = len(group.diagnostics) == 1
+            is_single = len(group.diagnostics) == 1
             lines = (
-                outline.describe_briefly(group) if one else [Item(1, outline.join_subjects(group.diagnostics, _LISTED))]
+                outline.describe_briefly(group)
+                if is_single
+                else [Item(1, outline.join_subjects(group.diagnostics, _LISTED))]
             )
             yield from (text for line in lines for text in _render_line(line))
 
@@ -122,8 +126,8 @@ def _render_line(line: Line) -> Iterator[str]:
                 yield from wrap(text, indent, below=f"{indent}  " if hangs else indent)
         case Snippet(caption, _, lines, brief):
             yield from wrap(caption, "    ")
-            for each in brief or outline.split_snippet(line, WIDTH - 6):
-                yield from wrap(each, "      ", below="        ") if lines else [f"      {cut(each, WIDTH - 6)}"]
+            for text in brief or outline.split_snippet(line, WIDTH - 6):
+                yield from wrap(text, "      ", below="        ") if lines else [f"      {cut(text, WIDTH - 6)}"]
         case _:  # edits are for those who can apply them
             return
 
@@ -147,8 +151,8 @@ def _write_table(table: ReportTable) -> Iterator[str]:
             yield paint("  ".join(padded).rstrip(), "quiet")
             continue
         yield "  ".join((padded[0], paint(padded[1], get_tone(row[1])), *padded[2:])).rstrip()
-        if more := " ".join(filter(None, (whole[index] for index in below))):
-            yield paint(f"    {cut(more, WIDTH - 4)}", "quiet")
+        if details := " ".join(filter(None, (whole[index] for index in below))):
+            yield paint(f"    {cut(details, WIDTH - 4)}", "quiet")
 
 
 def _write_skipped(report: DiagnosticReport) -> Iterator[str]:
@@ -157,5 +161,5 @@ def _write_skipped(report: DiagnosticReport) -> Iterator[str]:
         yield from ("", paint("Skipped", "heading"))
     for reason, names in report.reasons.items():
         yield from wrap(reason, "  ")
-        names_text = outline.join_names([(each,) for each in names], _LISTED)
+        names_text = outline.join_names([(name,) for name in names], _LISTED)
         yield from wrap("".join(names_text), "    ", COLOURS["quiet"])

@@ -37,7 +37,7 @@ def require_short_chains(definitions: Mapping[str, Schema], origins: Mapping[str
     inner = {name: measure_depths(schema) for name, schema in definitions.items()}
     lengths: dict[str | None, int] = {}
     for name in _order_from_leaves(inner):
-        lengths[name] = max(depth + lengths.get(each, 0) for each, depth in inner[name].items())
+        lengths[name] = max(depth + lengths.get(referred, 0) for referred, depth in inner[name].items())
         if lengths[name] > LONGEST_CHAIN:
             raise Faults([TOO_LONG_CHAIN(at=origins.get(name, name), limit=LONGEST_CHAIN)])
 
@@ -49,18 +49,20 @@ def measure_depths(schema: Schema) -> dict[str | None, int]:
     depths: dict[str | None, int] = {None: 1}
     level, depth = [schema], 1
     while level:
-        for each in level:
-            if isinstance(each.get("$ref"), str):
-                depths[read_reference(each["$ref"])] = depth
+        for part in level:
+            if isinstance(part.get("$ref"), str):
+                depths[read_reference(part["$ref"])] = depth
         depths[None] = depth
-        level, depth = [part for each in level for part in _list_parts(each) if is_object(part)], depth + 1
+        level = [subschema for part in level for subschema in _list_parts(part) if is_object(subschema)]
+        depth += 1
     return depths
 
 
 def _order_from_leaves(inner: Mapping[str, Iterable[str | None]]) -> Iterator[str]:
     """Order the names so that each follows those that it refers to; cycles keep no order."""
     edges = {
-        name: [each for each in referred if each is not None and each in inner] for name, referred in inner.items()
+        name: [target for target in referred if target is not None and target in inner]
+        for name, referred in inner.items()
     }
     return chain.from_iterable(find_cycles(edges))
 
@@ -70,7 +72,7 @@ def count_paths(definitions: Mapping[str, Schema]) -> dict[str, int]:
     inner = {name: _count_in_place(schema) for name, schema in definitions.items()}
     counts: dict[str, int] = {}
     for name in _order_from_leaves(inner):
-        counts[name] = 1 + sum(count * counts.get(each, 1) for each, count in inner[name].items())
+        counts[name] = 1 + sum(count * counts.get(referred, 1) for referred, count in inner[name].items())
     return counts
 
 

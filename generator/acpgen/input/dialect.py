@@ -87,8 +87,8 @@ def describe_expected_value(keyword: str) -> str:
     if "const" in declared:
         return _show(declared["const"])
     if "enum" in declared:
-        *most, last = map(_show, declared["enum"])
-        return f"{', '.join(most)} or {last}"
+        *most, final = map(_show, declared["enum"])
+        return f"{', '.join(most)} or {final}"
     return f"{_KINDS[declared['type']]} such as {_show(declared['examples'][0])}"
 
 

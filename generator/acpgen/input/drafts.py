@@ -85,8 +85,8 @@ _VOCABULARIES: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
 def normalize_uri(uri: str) -> str:
     """Normalize a URI so that two that mean the same document are equal: no empty fragment, no empty path."""
     plain = uri.removesuffix("#")
-    scheme, colon, rest = plain.partition("://")
-    return f"{plain}/" if colon and scheme in ("http", "https") and "/" not in rest and "?" not in rest else plain
+    scheme, colon, tail = plain.partition("://")
+    return f"{plain}/" if colon and scheme in ("http", "https") and "/" not in tail and "?" not in tail else plain
 
 
 _BY_ADDRESS: Final = {
@@ -119,10 +119,10 @@ def _find_named_draft(uri: object, documents: Mapping[str, Any], visited: tuple[
     vocabularies = meta.get("$vocabulary")
     if base is None or not base.vocabularies or not is_object(vocabularies):
         return base
-    keywords_by_vocabulary = {f"{base.vocabularies}{name}": one for name, one in _VOCABULARIES[base.name].items()}
-    known = {*keywords_by_vocabulary, *(f"{base.vocabularies}{name}" for name in ("core", "meta-data", "content"))}
-    left_out = (keywords for name, keywords in keywords_by_vocabulary.items() if name not in vocabularies)
-    demands = (name for name, is_needed in vocabularies.items() if is_needed is True and name not in known)
+    keywords_by_uri = {f"{base.vocabularies}{name}": keywords for name, keywords in _VOCABULARIES[base.name].items()}
+    known_uris = {*keywords_by_uri, *(f"{base.vocabularies}{name}" for name in ("core", "meta-data", "content"))}
+    left_out = (keywords for name, keywords in keywords_by_uri.items() if name not in vocabularies)
+    demands = (name for name, is_needed in vocabularies.items() if is_needed is True and name not in known_uris)
     return replace(base, without=base.without.union(*left_out), demands=tuple(demands))
 
 
@@ -148,8 +148,8 @@ def _find_declared_draft(meta: Schema) -> Draft | None:
 
 def find_meaningless(schema: Schema, draft: Draft) -> list[str]:
     """The keywords of a schema that mean something in some draft, but nothing here."""
-    beside = schema.keys() - _BESIDE_REF if draft.is_lone_ref and "$ref" in schema else ()
-    return [key for key, value in schema.items() if key in beside or not draft.knows(key) or is_unfit(key, value)]
+    siblings = schema.keys() - _BESIDE_REF if draft.is_lone_ref and "$ref" in schema else ()
+    return [key for key, value in schema.items() if key in siblings or not draft.knows(key) or is_unfit(key, value)]
 
 
 _KINDS: Final[Mapping[str, tuple[type, ...]]] = {

@@ -53,14 +53,14 @@ def make_key(value: Any) -> Hashable:
     return get_kind(value), value
 
 
-def is_equal(one: Any, other: Any) -> bool:
+def is_equal(left: Any, right: Any) -> bool:
     """Whether two JSON values are equal: 1.0 equals 1, true does not."""
     spend()
-    if is_object(one) and is_object(other):
-        return one.keys() == other.keys() and all(is_equal(one[key], other[key]) for key in one)
-    if is_array(one) and is_array(other):
-        return len(one) == len(other) and all(map(is_equal, one, other))
-    return one is other or (get_kind(one) == get_kind(other) and make_key(one) == make_key(other))
+    if is_object(left) and is_object(right):
+        return left.keys() == right.keys() and all(is_equal(left[key], right[key]) for key in left)
+    if is_array(left) and is_array(right):
+        return len(left) == len(right) and all(map(is_equal, left, right))
+    return left is right or (get_kind(left) == get_kind(right) and make_key(left) == make_key(right))
 
 
 def index_by_key(values: Iterable[Value]) -> dict[Hashable, Value]:

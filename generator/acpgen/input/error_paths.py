@@ -28,23 +28,23 @@ class Paths:
     def locate(self, error: jsonschema_rs.ValidationError) -> tuple[str, ...]:
         """The path of the value that an error is about."""
         candidates = [*self._follow(self._value, tuple(error.instance_path))]
-        same = (path for path in candidates[1:] if follow(self._value, path) == error.instance)
+        matches = (path for path in candidates[1:] if follow(self._value, path) == error.instance)
         return (
             candidates[0]
             if len(candidates) == 1 or follow(self._value, candidates[0]) == error.instance
-            else next(same, candidates[0])
+            else next(matches, candidates[0])
         )
 
     def _follow(self, value: JSON, path: tuple[str | int, ...]) -> Iterator[tuple[str, ...]]:
         if not path:
             yield ()
         elif is_array(value) and isinstance(path[0], int):
-            yield from ((str(path[0]), *rest) for rest in self._follow(value[path[0]], path[1:]))
+            yield from ((str(path[0]), *tail) for tail in self._follow(value[path[0]], path[1:]))
         elif is_object(value):
             for name in self._list_names(value, path[0]):
-                yield from ((name, *rest) for rest in self._follow(value[name], path[1:]))
+                yield from ((name, *tail) for tail in self._follow(value[name], path[1:]))
         if is_object(value) and "" in value:
-            yield from (("", *rest) for rest in self._follow(value[""], path))
+            yield from (("", *tail) for tail in self._follow(value[""], path))
 
     def _list_names(self, value: Schema, step: str | int) -> Iterator[str]:
         if str(step) in value:

@@ -72,8 +72,8 @@ def translate_pattern(pattern: str) -> Expression:
     if translation.linear != translation.backtracking and is_long:
         return Expression(gap=f"it looks around or back and has over {LONGEST_TRIED} characters")
     if _compile_validator(translation.backtracking, is_long=is_long) is None:
-        others = "" if translation.linear is not None else ", or looks around in a way that no engine here has"
-        return Expression(gap=f"it is too large{others}")
+        remark = "" if translation.linear is not None else ", or looks around in a way that no engine here has"
+        return Expression(gap=f"it is too large{remark}")
     is_linear = translation.linear is not None and _compile_validator(translation.linear, is_long=True) is not None
     return Expression(translation.linear if is_linear else None, translation.backtracking, translation.gap)
 
@@ -114,10 +114,10 @@ def matches(pattern: str, text: str) -> bool:
 
 def list_patterns(schema: Any, at: str = "") -> Iterator[tuple[str, str]]:
     """Yield each pattern of a schema with its place."""
-    for keys, one in walk_schemas(schema):
-        if isinstance(one.get("pattern"), str):
-            yield one["pattern"], f"{at}{write_plain_pointer(*keys, 'pattern')}"
-        for pattern in one.get("patternProperties", ()):
+    for keys, subschema in walk_schemas(schema):
+        if isinstance(subschema.get("pattern"), str):
+            yield subschema["pattern"], f"{at}{write_plain_pointer(*keys, 'pattern')}"
+        for pattern in subschema.get("patternProperties", ()):
             yield pattern, f"{at}{write_plain_pointer(*keys, 'patternProperties', pattern)}"
 
 
@@ -148,10 +148,10 @@ def translate_to_python(pattern: str) -> str | None:
         translation = in_python(pattern)
     except UnsupportedPattern:
         return None
-    endless = sum(isinstance(each, Repeat) and each.high is None for each in walk(node))
+    endless = sum(isinstance(part, Repeat) and part.high is None for part in walk(node))
     if _count_matches(node) > _MOST_MATCHES or endless > (1 if _begins(node) else 0):
         return None
-    return f"(?a){translation}" if any(isinstance(each, Boundary) for each in walk(node)) else translation
+    return f"(?a){translation}" if any(isinstance(part, Boundary) for part in walk(node)) else translation
 
 
 def _count_matches(node: Node) -> float:

@@ -40,13 +40,13 @@ def discover_files(name: str, content: bytes, limit: int, read: Reader) -> tuple
     tried_paths: set[str] = set()
     while pending:
         path = pending.pop()
-        for other in sorted(_find_referenced_paths(path, contents[path]) - contents.keys() - tried_paths):
-            tried_paths.add(other)
-            sibling = read(other, room)
+        for referenced_path in sorted(_find_referenced_paths(path, contents[path]) - contents.keys() - tried_paths):
+            tried_paths.add(referenced_path)
+            sibling = read(referenced_path, room)
             if sibling is not None:
-                contents[other] = sibling
+                contents[referenced_path] = sibling
                 room -= len(sibling)
-                pending.append(other)
+                pending.append(referenced_path)
     del contents[name]
     return tuple((make_address(path), path, contents[path]) for path in sorted(contents))
 
@@ -59,8 +59,8 @@ def _find_referenced_paths(path: str, content: bytes) -> set[str]:
             location = json.loads(literal).partition("#")[0]
         except ValueError:
             continue
-        other = resolve_path(path, location)
-        is_hidden = any(part.startswith(".") for part in other.split("/"))
-        if location and not other.startswith("/") and other.endswith(".json") and not is_hidden and "\0" not in other:
-            paths.add(other)
+        file = resolve_path(path, location)
+        is_hidden = any(part.startswith(".") for part in file.split("/"))
+        if location and not file.startswith("/") and file.endswith(".json") and not is_hidden and "\0" not in file:
+            paths.add(file)
     return paths

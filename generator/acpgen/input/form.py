@@ -74,23 +74,23 @@ class Form(Struct, frozen=True):
         errors = [(paths.locate(error), error) for error in validator.iter_errors(plain)]
         misspelt = {path for path, error in errors if hasattr(error.kind, "unexpected")}
         for path, error in errors:
-            around, kind = _list_schemas_around(schema, error), cast("Any", error.kind)
+            enclosing, kind = _list_schemas_around(schema, error), cast("Any", error.kind)
             missing = getattr(kind, "property", None)
             for key in getattr(kind, "unexpected", ()):
-                yield FormError((*path, key), "", tuple(around[-1]["properties"]))
+                yield FormError((*path, key), "", tuple(enclosing[-1]["properties"]))
             if hasattr(kind, "unexpected") or (missing is not None and path in misspelt):
                 continue
             if missing is not None:
-                member = around[-1]["properties"][missing]
+                member = enclosing[-1]["properties"][missing]
                 target = [follow(schema, split_place(member["$ref"]))] if "$ref" in member else []
-                path, around = (*path, missing), [*around, *target, member]
+                path, enclosing = (*path, missing), [*enclosing, *target, member]
             elif type(kind).__name__ == "PropertyNames":
                 path = (*path, kind.error.instance)
             if path not in reported_paths:
                 reported_paths.add(path)
                 is_pattern = error.schema_path[-1] == "pattern"
                 texts = [
-                    next((each[key] for each in reversed(around) if key in each), "")
+                    next((schema[key] for schema in reversed(enclosing) if key in schema), "")
                     for key in ("errorMessage", "description")
                 ]
                 reason = "this text does not have the expected form" if is_pattern else error.message
@@ -101,7 +101,7 @@ def _find_positions(value: Any, path: Sequence[str]) -> Iterator[int]:
     """The position of each step of a path among its siblings; a missing key comes last."""
     for step in path:
         is_object = isinstance(value, dict)
-        members = cast("dict[str, Any]", value if is_object else {str(index): one for index, one in enumerate(value)})
+        members = cast("dict[str, Any]", value if is_object else {str(index): item for index, item in enumerate(value)})
         if step not in members:
             yield len(members)
             return
@@ -123,6 +123,6 @@ def _list_schemas_around(schema: Mapping[str, Any], error: jsonschema_rs.Validat
     """The schemas on the way to the keyword that refuses a place, outermost first."""
     path: list[Any] = [schema]
     for step in error.schema_path[:-1]:
-        around: Any = path[-1]
-        path.append(around[int(step)] if isinstance(around, list) else around[str(step)])
-    return [each for each in path if isinstance(each, dict)]
+        parent: Any = path[-1]
+        path.append(parent[int(step)] if isinstance(parent, list) else parent[str(step)])
+    return [schema for schema in path if isinstance(schema, dict)]

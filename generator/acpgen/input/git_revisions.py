@@ -131,13 +131,13 @@ class MergeBase:
         return self.commit[:10]
 
 
-def merge_base(one: str, other: str = "HEAD") -> MergeBase:
+def merge_base(left: str, right: str = "HEAD") -> MergeBase:
     """The merge base of two revisions. Raises `Faults` if a revision does not exist or there is no common commit in the clone."""
-    process = _run(["merge-base", resolve_commit(one), resolve_commit(other)], one)
+    process = _run(["merge-base", resolve_commit(left), resolve_commit(right)], left)
     if process.returncode or not process.stdout.strip():
-        kind = SHALLOW_CLONE if _is_shallow(one) else NO_MERGE_BASE
-        raise Faults([kind(one, other=other)])
-    return MergeBase(process.stdout.decode().strip(), one, other)
+        kind = SHALLOW_CLONE if _is_shallow(left) else NO_MERGE_BASE
+        raise Faults([kind(left, other=right)])
+    return MergeBase(process.stdout.decode().strip(), left, right)
 
 
 def _resolve(revision: str) -> str | None:
@@ -187,19 +187,19 @@ def list_ancestors(commit: str) -> frozenset[str]:
     return frozenset(_run_git(["rev-list", commit], commit).decode().split())
 
 
-def log(place: Location, beside: Sequence[str] = ()) -> Log:
+def log(place: Location, referenced_paths: Sequence[str] = ()) -> Log:
     """The commits up to `place` that changed a schema, along first parents and through renames. Raises `Faults`.
 
-    `beside` are paths of files that the schema refers to: commits that change one of them count too.
+    `referenced_paths` are paths of files that the schema refers to: commits that change one of them count too.
     """
     commits: list[Commit] = []
     moves: list[Move] = []
     tip, path = place.commit, place.path
     while True:
         section = _list_commits(tip, path)
-        if section and beside:
-            whole = _list_commits(tip, path, *beside)
-            section = whole[: [each.identity for each in whole].index(section[-1].identity) + 1]
+        if section and referenced_paths:
+            whole = _list_commits(tip, path, *referenced_paths)
+            section = whole[: [commit.identity for commit in whole].index(section[-1].identity) + 1]
         commits += section
         if not section or not section[-1].parents:
             break
@@ -216,16 +216,16 @@ def _relate_to_root(revision: str, paths: Sequence[Path]) -> list[str]:
     """The paths relative to the root of the repository: resolved against the current folder first, then against the root."""
     top = Path(os.fsdecode(_run_git(["rev-parse", "--show-toplevel"], revision)).removesuffix("\n"))
     below = [Path(os.path.abspath(path)) for path in paths] + [top / path for path in paths if not path.is_absolute()]
-    real = dict.fromkeys(Path(os.path.realpath(each.parent)) / each.name for each in below)
+    real = dict.fromkeys(Path(os.path.realpath(path.parent)) / path.name for path in below)
     return [path.relative_to(top).as_posix() for path in real if path.is_relative_to(top)]
 
 
 _FIELDS: Final = ("%H", "%P", "%ct", "%cs", "%D", "%s")
 
 
-def _list_commits(tip: str, path: str, *beside: str) -> list[Commit]:
+def _list_commits(tip: str, path: str, *files: str) -> list[Commit]:
     pattern = f"--format=tformat:{'%x00'.join(_FIELDS)}"
-    output = _run_git(["--literal-pathspecs", "rev-list", "--first-parent", pattern, tip, "--", path, *beside], tip)
+    output = _run_git(["--literal-pathspecs", "rev-list", "--first-parent", pattern, tip, "--", path, *files], tip)
     commits: list[Commit] = []
     for line in output.decode(errors="replace").split("\n"):
         parts = line.split("\0", len(_FIELDS) - 1)
@@ -264,14 +264,15 @@ class Contents:
     def read_source(self, place: Location, *, name: str, label: str) -> Source:
         """The files of a schema in a commit; `label` is the commit's name for users. Raises `Faults`."""
         self._former, self._contents = self._contents, {}
-        folder, files, beside = self._read_schema(place, label)
+        folder, files, references = self._read_schema(place, label)
 
-        def read_folder(other: str) -> tuple[tuple[str, bytes], ...]:
-            return self._read_schema(replace(place, path=posixpath.normpath(posixpath.join(folder, other))), label)[1]
+        def read_folder(subfolder: str) -> tuple[tuple[str, bytes], ...]:
+            path = posixpath.normpath(posixpath.join(folder, subfolder))
+            return self._read_schema(replace(place, path=path), label)[1]
 
         root = f"{label}:{folder}"
         whole, parts_by_path = extend_files(files, root, read_folder, parse_strict)
-        return Source(name, root, whole, beside, parts_by_path)
+        return Source(name, root, whole, references, parts_by_path)
 
     def find_referenced_files(self, place: Location) -> tuple[str, ...]:
         """The files that a schema of a single file refers to, relative to the root; empty for a folder and for files that cannot be
@@ -314,8 +315,8 @@ class Contents:
         for entry in output.split(b"\0")[:-1]:
             about, _, path = os.fsdecode(entry).partition("\t")
             mode, _, identity, size = about.split()
-            inside = path.removeprefix(place.path).lstrip("/")
-            is_hidden = any(part.startswith(".") for part in inside.split("/"))
+            below_place = path.removeprefix(place.path).lstrip("/")
+            is_hidden = any(part.startswith(".") for part in below_place.split("/"))
             if path == place.path or (path.endswith(".json") and not is_hidden):
                 blobs[path] = _Blob(mode, identity, size)
         self._listings = {place: dict(sorted(blobs.items()))}
@@ -336,8 +337,8 @@ class Contents:
         if faults:
             raise Faults(faults)
         identities = dict.fromkeys(blob.identity for blob in regular.values())
-        self._contents |= {each: self._former[each] for each in identities if each in self._former}
-        missing = [each for each in identities if each not in self._contents]
+        self._contents |= {identity: self._former[identity] for identity in identities if identity in self._former}
+        missing = [identity for identity in identities if identity not in self._contents]
         output = _run_git(["cat-file", "--batch"], self._revision, missing) if missing else b""
         start = 0
         for identity in missing:

@@ -19,9 +19,9 @@ def find_unread_members(roots: Mapping[str, Any], read: Collection[str]) -> dict
     for path, root in roots.items():
         for key in root if is_object(root) else ():
             if key not in KEYWORDS and not key.startswith("x-"):
-                rest = without_places(root[key], f"{path}{write_pointer(key)}", places)
-                if holds_schemas(rest):
-                    members[path, key] = rest
+                unread = without_places(root[key], f"{path}{write_pointer(key)}", places)
+                if holds_schemas(unread):
+                    members[path, key] = unread
     return members
 
 

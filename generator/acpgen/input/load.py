@@ -41,7 +41,7 @@ from acpgen.input.faults import (
 )
 from acpgen.input.file_discovery import discover_files, make_address
 from acpgen.input.numbers import dumps, number, with_decimals
-from acpgen.input.overlay import Written, extend_files
+from acpgen.input.overlay import SourceMap, extend_files
 from acpgen.input.positions import DEEPEST, JsonProblem, find_problems, locate_offset
 from acpgen.input.walk import as_object, is_definition, is_object
 from acpgen.pointers import follow, split_pointer, write_plain_pointer
@@ -89,9 +89,9 @@ class Documents:
     @property
     def values_by_uri(self) -> Mapping[str, JSON]:
         """The values of its files by their `$id`, and of the referenced documents."""
-        roots = (each.value for each in self.documents if isinstance(each.value, dict))
-        own = ((root.get("$id", root.get("id")), root) for root in roots)
-        values: dict[str, JSON] = {normalize_uri(uri): root for uri, root in own if isinstance(uri, str)}
+        roots = (document.value for document in self.documents if isinstance(document.value, dict))
+        identified_roots = ((root.get("$id", root.get("id")), root) for root in roots)
+        values: dict[str, JSON] = {normalize_uri(uri): root for uri, root in identified_roots if isinstance(uri, str)}
         return values | {uri: document.value for uri, document in self.references.items()}
 
     @property
@@ -102,23 +102,23 @@ class Documents:
     def list_inputs(self) -> Iterator[str]:
         """Everything that a result depends on: path and text of each file, and the URI of each referenced document."""
         yield str(len(self.documents))
-        for uri, document in [*(("", each) for each in self.documents), *self.references.items()]:
+        for uri, document in [*(("", document) for document in self.documents), *self.references.items()]:
             yield from (uri, document.path, document.text)
 
-    def says_the_same(self, other: Documents) -> bool:
+    def says_the_same(self, documents: Documents) -> bool:
         """Whether both hold equal JSON values in the same order: 1.0 equals 1, true does not."""
-        return is_equal([*self.values], [*other.values])
+        return is_equal([*self.values], [*documents.values])
 
     @property
     def size(self) -> int:
         """The number of characters in all of its files without white space, a measure of work that does not depend on layout."""
-        beside = {each.path: each for each in self.references.values()}
-        return sum(sum(map(len, document.text.split())) for document in (*self.documents, *beside.values()))
+        references = {document.path: document for document in self.references.values()}
+        return sum(sum(map(len, document.text.split())) for document in (*self.documents, *references.values()))
 
     def find(self, path: str) -> Document | None:
         """The document with a path: one of the protocol, a referenced one, or a published meta-schema."""
-        beside = next((each for each in (*self.documents, *self.references.values()) if each.path == path), None)
-        return beside or find_meta_schema(path)
+        documents = (*self.documents, *self.references.values())
+        return next((document for document in documents if document.path == path), None) or find_meta_schema(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,26 +126,27 @@ class Source:
     """The bytes of schema files, not parsed yet. `root` is the displayed name of the folder that the paths are relative to.
 
     `references` are URI, path and bytes of documents outside the protocol. Their paths are relative to no root, but a file beside a
-    single schema file has the URI `file_discovery.make_address` of its path. `taken` says, for files that come from or extend another
-    folder, where their parts are written.
+    single schema file has the URI `file_discovery.make_address` of its path. `source_maps` say, for files that come from or extend
+    another folder, where their parts are written.
     """
 
     name: str
     root: str
     files: tuple[tuple[str, bytes], ...] = field(repr=False)
     references: tuple[tuple[str, str, bytes], ...] = field(default=(), repr=False)
-    taken: Mapping[str, Written] = field(default_factory=dict[str, Written], repr=False)
+    source_maps: Mapping[str, SourceMap] = field(default_factory=dict[str, SourceMap], repr=False)
 
     def locate(self, path: str) -> str:
         """The displayed place of a file or of a part of it."""
         file, mark, fragment = path.partition("#")
-        if file in self.taken:
-            is_own, keys = self.taken[file].find_origin(split_pointer(fragment))
-            if not self.taken[file].own or (mark and not is_own):
-                return f"{self.taken[file].at}#{write_plain_pointer(*keys)}" if mark else self.taken[file].at
+        source_map = self.source_maps.get(file)
+        if source_map is not None:
+            is_own, keys = source_map.find_origin(split_pointer(fragment))
+            if not source_map.overlay or (mark and not is_own):
+                return f"{source_map.at}#{write_plain_pointer(*keys)}" if mark else source_map.at
             path = file + mark + write_plain_pointer(*keys)
-        is_own = any(file == each for each, _ in (*self.files, *self.discovered_files))
-        is_beside = any(file == each for _, each, _ in self.references) or find_meta_schema(file) is not None
+        is_own = any(file == path for path, _ in (*self.files, *self.discovered_files))
+        is_beside = any(file == path for _, path, _ in self.references) or find_meta_schema(file) is not None
         if not self.root or (is_beside and not is_own):
             return path
         return f"{self.root}{path}" if self.root.endswith(":") else f"{self.root}/{path}"
@@ -160,7 +161,7 @@ class Source:
     @property
     def extends(self) -> str:
         """The folder of the protocol that this one extends; empty if there is none."""
-        folders = {posixpath.dirname(home.at) for home in self.taken.values()}
+        folders = {posixpath.dirname(source_map.at) for source_map in self.source_maps.values()}
         if len(folders) != 1:
             return ""
         return posixpath.normpath(posixpath.join(self.name, posixpath.relpath(folders.pop(), self.root or ".")))
@@ -185,17 +186,19 @@ def load(
 
 def read(source: Path, *, name: str | None = None, references: References = NO_REFERENCES) -> Source:
     """Read the bytes of a schema and of everything that its references may lead to. Raises `Faults`."""
-    beside: tuple[tuple[str, str, bytes], ...] = ()
+    referenced_files: tuple[tuple[str, str, bytes], ...] = ()
     if stat.S_ISDIR(_read_mode(source)):
-        folder, files, own = source, read_folder(source), source.resolve().name
+        folder, files, default_name = source, read_folder(source), source.resolve().name
     else:
-        folder, content, own = source.parent, read_bytes(source, LARGEST), source.stem
+        folder, content, default_name = source.parent, read_bytes(source, LARGEST), source.stem
         files = ((source.name, content),)
-        beside = discover_files(source.name, content, LARGEST, partial(_read_below, folder))
+        referenced_files = discover_files(source.name, content, LARGEST, partial(_read_below, folder))
     whole, parts_by_path = extend_files(
-        files, display_path(folder), lambda other: read_folder(folder / other), parse_strict
+        files, display_path(folder), lambda relative_path: read_folder(folder / relative_path), parse_strict
     )
-    return with_references(Source(name or own, display_path(folder), whole, beside, parts_by_path), references)
+    return with_references(
+        Source(name or default_name, display_path(folder), whole, referenced_files, parts_by_path), references
+    )
 
 
 def _read_below(folder: Path, path: str, room: int) -> bytes | None:
@@ -223,13 +226,13 @@ def with_references(source: Source, references: References) -> Source:
     """Add the documents that the references of a schema may lead to. Raises `Faults`."""
     size = sum(len(content) for *_, content in (*source.files, *source.references))
     faults: list[Fault] = []
-    beside = list(source.references)
+    referenced_files = list(source.references)
     for uri, file in references.items():
         draft = BY_NAME.get(os.fspath(file))
         if draft is not None:
             meta = find_meta_schema(draft.address)
             assert meta is not None
-            beside.append((normalize_uri(uri), meta.path, meta.text.encode()))
+            referenced_files.append((normalize_uri(uri), meta.path, meta.text.encode()))
             continue
         try:
             content = read_bytes(Path(file), LARGEST - size)
@@ -237,10 +240,10 @@ def with_references(source: Source, references: References) -> Source:
             faults.extend(caught.faults)
         else:
             size += len(content)
-            beside.append((normalize_uri(uri), display_path(Path(file)), content))
+            referenced_files.append((normalize_uri(uri), display_path(Path(file)), content))
     if faults:
         raise Faults(faults)
-    return replace(source, references=tuple(beside))
+    return replace(source, references=tuple(referenced_files))
 
 
 def find_meta_schema(path: str) -> Document | None:
@@ -248,8 +251,8 @@ def find_meta_schema(path: str) -> Document | None:
     if not path.startswith(("http://json-schema.org/", "https://json-schema.org/")):
         return None
     specifications: Any = importlib.import_module("jsonschema_specifications").REGISTRY
-    rest = path.partition("://")[2].removesuffix("#")
-    for uri in (f"http://{rest}", f"https://{rest}"):
+    location = path.partition("://")[2].removesuffix("#")
+    for uri in (f"http://{location}", f"https://{location}"):
         resource = specifications.get(uri)
         if resource is not None:
             return Document(uri, resource.contents, dumps(resource.contents, indent=2))
@@ -314,7 +317,9 @@ def parse(source: Source) -> Documents:
         source, lambda value, at, references: () if isinstance(value, bool) else check(value, at, references)
     )
     faults = [
-        NOT_AN_OBJECT(at=source.locate(each.path)) for each in documents.documents if isinstance(each.value, bool)
+        NOT_AN_OBJECT(at=source.locate(document.path))
+        for document in documents.documents
+        if isinstance(document.value, bool)
     ]
     if len(documents.documents) == 1:
         return replace(documents, documents=(_as_object(*documents.documents),))
@@ -349,15 +354,18 @@ def _make_documents(source: Source, judge: Callable[[JSON, str, Mapping[str, JSO
             faults.extend(caught.faults)
             return None
 
-    own = [read_as(path, content, source.locate(path)) for path, content in source.files]
-    beside = [(uri, read_as(path, content, source.locate(path))) for uri, path, content in source.references]
+    read_documents = [read_as(path, content, source.locate(path)) for path, content in source.files]
+    references = [(uri, read_as(path, content, source.locate(path))) for uri, path, content in source.references]
     documents = Documents(
-        source.name, tuple(filter(None, own)), {uri: each for uri, each in beside if each is not None}
+        source.name,
+        tuple(filter(None, read_documents)),
+        {uri: document for uri, document in references if document is not None},
     )
     values = documents.values_by_uri
-    for document in (*documents.documents, *{each.path: each for each in documents.references.values()}.values()):
-        found_here = judge(document.value, document.path, values)
-        faults.extend(fault.move_to(source.locate(fault.at)) for fault in found_here)
+    references_by_path = {document.path: document for document in documents.references.values()}
+    for document in (*documents.documents, *references_by_path.values()):
+        document_faults = judge(document.value, document.path, values)
+        faults.extend(fault.move_to(source.locate(fault.at)) for fault in document_faults)
     if faults:
         raise Faults(faults)
     return documents
@@ -406,7 +414,7 @@ def check(
     if draft is None:
         yield UNKNOWN_DIALECT(at=f"{at}#/$schema", dialect=str(value["$schema"]))
         return
-    yield from (UNKNOWN_VOCABULARY(at=f"{at}#/$schema", vocabulary=each) for each in draft.demands)
+    yield from (UNKNOWN_VOCABULARY(at=f"{at}#/$schema", vocabulary=vocabulary) for vocabulary in draft.demands)
     yield from check_schema(value, f"{at}#", draft, patterns=patterns)
 
 
@@ -534,14 +542,14 @@ def _is_shallow(value: JSON) -> bool:
 
 def _make_fault(problem: JsonProblem, text: str, at: str) -> Fault:
     line, column = locate_offset(text, problem.offset)
-    here = f"{at}:{line}:{column}"
+    place = f"{at}:{line}:{column}"
     match problem.kind:
         case "syntax":
             is_yaml = at.lower().endswith((".yaml", ".yml"))
-            return (YAML_GIVEN if is_yaml else NOT_JSON)(here, reason=problem.detail)
+            return (YAML_GIVEN if is_yaml else NOT_JSON)(place, reason=problem.detail)
         case "duplicate":
-            return DUPLICATE_KEY(at=here, key=problem.detail)
+            return DUPLICATE_KEY(at=place, key=problem.detail)
         case "depth":
-            return TOO_DEEP(at=here, limit=DEEPEST)
+            return TOO_DEEP(at=place, limit=DEEPEST)
         case "value":
-            return NOT_REPRESENTABLE(at=here, reason=problem.detail)
+            return NOT_REPRESENTABLE(at=place, reason=problem.detail)

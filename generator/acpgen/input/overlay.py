@@ -40,47 +40,47 @@ Parse: TypeAlias = Callable[[bytes, str], Any]
 
 
 @dataclass(frozen=True)
-class Written:
-    """Where the parts of a merged file are written: `at` is the place of the extended file, `own` the bytes of the extending one, if
-    there is one.
+class SourceMap:
+    """Where the parts of a merged file are written. `at` is the place of the extended file, `base` its bytes; `overlay` are the bytes of
+    the extending file, if there is one.
     """
 
     at: str
-    other: bytes = field(repr=False)
-    own: bytes = field(default=b"", repr=False)
+    base: bytes = field(repr=False)
+    overlay: bytes = field(default=b"", repr=False)
 
     def find_origin(self, keys: Sequence[str]) -> tuple[bool, tuple[str, ...]]:
         """Map keys of the merged file to its source: whether they are written in the extending file, and the keys there."""
-        here: list[str] = []
-        for index, key in enumerate(keys if self.own else ()):
-            if not here and key in _WORDS and key in self._values[0]:
+        base_keys: list[str] = []
+        for index, key in enumerate(keys if self.overlay else ()):
+            if not base_keys and key in _WORDS and key in self._values[0]:
                 return True, tuple(keys)
-            if here == ["$defs"] and key in self._values[0].get("$defs", {}):
+            if base_keys == ["$defs"] and key in self._values[0].get("$defs", {}):
                 return True, tuple(keys)
-            place, more = self._adds.get(tuple(here), ("", None))
-            if is_object(more) and more.get(key) is not None:
+            place, addition = self._adds.get(tuple(base_keys), ("", None))
+            if is_object(addition) and addition.get(key) is not None:
                 return True, (ADDS, place, *keys[index:])
-            if is_array(more) and key.isdecimal():
+            if is_array(addition) and key.isdecimal():
                 first = _find_insertion(find_value(self._values[1], split_pointer(place)), place)
-                if first <= int(key) < first + len(more):
+                if first <= int(key) < first + len(addition):
                     return True, (ADDS, place, str(int(key) - first), *keys[index + 1 :])
-                here.append(str(int(key) - len(more)) if int(key) >= first else key)
+                base_keys.append(str(int(key) - len(addition)) if int(key) >= first else key)
             else:
-                here.append(key)
-        return False, tuple(here) if self.own else tuple(keys)
+                base_keys.append(key)
+        return False, tuple(base_keys) if self.overlay else tuple(keys)
 
     @cached_property
     def _values(self) -> tuple[Any, Any]:
-        return loads(self.own.decode()), loads(self.other.decode())
+        return loads(self.overlay.decode()), loads(self.base.decode())
 
     @cached_property
     def _adds(self) -> Mapping[tuple[str, ...], tuple[str, Any]]:
-        return {split_pointer(place): (place, more) for place, more in self._values[0].get(ADDS, {}).items()}
+        return {split_pointer(place): (place, addition) for place, addition in self._values[0].get(ADDS, {}).items()}
 
 
 def extend_files(
     files: Contents, root: str, read_folder: Callable[[str], Contents], parse: Parse
-) -> tuple[Contents, Mapping[str, Written]]:
+) -> tuple[Contents, Mapping[str, SourceMap]]:
     """Merge the files of a folder with those that they extend, and say where each part is written. Files that extend nothing stay
     unchanged.
 
@@ -88,42 +88,42 @@ def extend_files(
     relative path. Raises `Faults`.
     """
     overlay_folders = {posixpath.dirname(path) for path, content in files if f'"{EXTENDS}"'.encode() in content}
-    whole, parts_by_path = dict(files), dict[str, Written]()
-    for inside in sorted(overlay_folders):
-        group = {posixpath.basename(path): content for path, content in files if posixpath.dirname(path) == inside}
+    whole, source_maps = dict(files), dict[str, SourceMap]()
+    for subfolder in sorted(overlay_folders):
+        group = {posixpath.basename(path): content for path, content in files if posixpath.dirname(path) == subfolder}
 
-        def read(other: str, inside: str = inside) -> Contents:
-            return read_folder(posixpath.normpath(posixpath.join(inside, other)))
+        def read(relative_path: str, subfolder: str = subfolder) -> Contents:
+            return read_folder(posixpath.normpath(posixpath.join(subfolder, relative_path)))
 
-        merged_files, homes = _extend(group, posixpath.join(root, inside) if inside else root, read, parse)
-        whole |= {posixpath.join(inside, path): content for path, content in merged_files.items()}
-        parts_by_path |= {posixpath.join(inside, path): home for path, home in homes.items()}
-    return tuple(sorted(whole.items())), parts_by_path
+        merged_files, group_maps = _extend(group, posixpath.join(root, subfolder) if subfolder else root, read, parse)
+        whole |= {posixpath.join(subfolder, path): content for path, content in merged_files.items()}
+        source_maps |= {posixpath.join(subfolder, path): source_map for path, source_map in group_maps.items()}
+    return tuple(sorted(whole.items())), source_maps
 
 
 def _extend(
     files: Mapping[str, bytes], root: str, read_folder: Callable[[str], Contents], parse: Parse
-) -> tuple[Mapping[str, bytes], Mapping[str, Written]]:
+) -> tuple[Mapping[str, bytes], Mapping[str, SourceMap]]:
     """`extend_files` for a single folder."""
-    own = {path: value for path, content in files.items() if is_object(value := parse(content, f"{root}/{path}"))}
-    targets = {path: value[EXTENDS] for path, value in own.items() if EXTENDS in value}
+    overlays = {path: value for path, content in files.items() if is_object(value := parse(content, f"{root}/{path}"))}
+    targets = {path: value[EXTENDS] for path, value in overlays.items() if EXTENDS in value}
     if not targets:
         return files, {}
     folder = find_extended_folder(targets, root)
     base = dict(read_folder(folder))
     elsewhere = posixpath.normpath(posixpath.join(root, folder))
     work = _Overlay(root, {path: parse(content, f"{elsewhere}/{path}") for path, content in base.items()})
-    for path, value in own.items():
+    for path, value in overlays.items():
         work.add(path, value)
     if work.faults:
         raise Faults(work.faults)
-    names = {path: path for path in base if path not in own}
+    names = {path: path for path in base if path not in overlays}
     names |= {path: posixpath.basename(file) for path, file in targets.items()}
-    parts_by_path = {
-        path: Written(f"{elsewhere}/{name}", base[name], files.get(path, b"")) for path, name in names.items()
+    source_maps = {
+        path: SourceMap(f"{elsewhere}/{name}", base[name], files.get(path, b"")) for path, name in names.items()
     }
     texts = {path: f"{dumps(value, indent=2, ensure_ascii=False)}\n".encode() for path, value in work.merged.items()}
-    return {**base, **files, **texts}, parts_by_path
+    return {**base, **files, **texts}, source_maps
 
 
 def list_folders(targets: Mapping[str, Any]) -> set[str]:
@@ -149,7 +149,7 @@ class _Overlay:
 
     def add(self, path: str, value: dict[str, Any]) -> None:
         """Merge one file with the file that it extends."""
-        definitions = {name: _mark_unstable(one) for name, one in _list_members(value.get("$defs"))}
+        definitions = {name: _mark_unstable(definition) for name, definition in _list_members(value.get("$defs"))}
         if EXTENDS not in value:
             self.merged[path] = {**value, "$defs": definitions}
             return
@@ -159,35 +159,36 @@ class _Overlay:
             return
         # Places are those of the other file as it is, so that none depends on what is added before it.
         additions = [
-            (place, more, find_value(whole, split_pointer(place))) for place, more in _list_members(value.get(ADDS))
+            (place, addition, find_value(whole, split_pointer(place)))
+            for place, addition in _list_members(value.get(ADDS))
         ]
-        for place, more, target in additions:
-            self._put(path, place, target, more)
+        for place, addition, target in additions:
+            self._put(path, place, target, addition)
         definitions_of_base = whole.setdefault("$defs", {})
-        for name, one in definitions.items():
+        for name, definition in definitions.items():
             if name in definitions_of_base:
                 self._report_fault(
                     path, f"$defs/{name}", "the other file has this definition", f"Put what it gains into '{ADDS}'"
                 )
-            definitions_of_base[name] = one
-        words = {key: one for key, one in value.items() if key in _WORDS}
+            definitions_of_base[name] = definition
+        words = {key: text for key, text in value.items() if key in _WORDS}
         self.merged[path] = {**whole, **words, "$defs": definitions_of_base}
 
-    def _put(self, path: str, place: str, target: Any, more: Any) -> None:
+    def _put(self, path: str, place: str, target: Any, addition: Any) -> None:
         has_mark = is_marked(place)
-        if is_object(target) and is_object(more):
-            for key, one in more.items():
-                if one is None:
+        if is_object(target) and is_object(addition):
+            for key, member in addition.items():
+                if member is None:
                     target.pop(key, None)
                     continue
                 if key in target:
                     self._report_fault(
                         path, f"{ADDS}/{place}", f"the other file has {key!r} there already", "Leave it out"
                     )
-                target[key] = _mark_unstable(one) if has_mark else one
-        elif is_array(target) and is_array(more):
+                target[key] = _mark_unstable(member) if has_mark else member
+        elif is_array(target) and is_array(addition):
             at = _find_insertion(target, place)
-            target[at:at] = [_mark_unstable(one) if has_mark else one for one in more]
+            target[at:at] = [_mark_unstable(item) if has_mark else item for item in addition]
         else:
             self._report_fault(
                 path, f"{ADDS}/{place}", "the other file has no list or object of this kind there", "Correct the place"

@@ -34,7 +34,9 @@ class Patterns:
             used_texts.update(() if text is None else (text,))
         self.texts: Final[Mapping[str, str | None]] = texts
         self.own_texts: Final = {text: pattern for pattern, text in texts.items() if text is not None}
-        self.unsure: Final = frozenset(one for one, text in texts.items() if text is None or translate_pattern(one).gap)
+        self.unsure: Final = frozenset(
+            pattern for pattern, text in texts.items() if text is None or translate_pattern(pattern).gap
+        )
 
     def restore_text(self, text: str) -> str:
         """The pattern of the schema for a text of the engine."""
@@ -62,12 +64,14 @@ class Patterns:
         """The definitions of a document that depend on a pattern that the engine lacks or widens."""
         definitions: Mapping[str, Any] = document.get("$defs", {}) if self.unsure else {}
         parts = {name: [*_walk_outside_definitions(definition)] for name, definition in definitions.items()}
-        holders = [name for name, each in parts.items() if any(map(self._has_unsure, each))]
-        return frozenset(find_sources(holders, {name: map(_read_reference, each) for name, each in parts.items()}))
+        holders = [name for name, subschemas in parts.items() if any(map(self._has_unsure, subschemas))]
+        return frozenset(
+            find_sources(holders, {name: map(_read_reference, subschemas) for name, subschemas in parts.items()})
+        )
 
     def _has_unsure(self, schema: Schema) -> bool:
         patterns = [schema.get("pattern"), *schema.get("patternProperties", ())]
-        return any(isinstance(one, str) and one in self.unsure for one in patterns)
+        return any(isinstance(pattern, str) and pattern in self.unsure for pattern in patterns)
 
     def _translate(self, schema: Any, uncertain: Collection[str]) -> Any:
         if not is_object(schema):
@@ -107,7 +111,7 @@ class Patterns:
 
         def is_unsure(part: Any) -> bool:
             parts = _walk_outside_definitions(part)
-            return any(self._has_unsure(one) or _read_reference(one) in uncertain for one in parts)
+            return any(self._has_unsure(subschema) or _read_reference(subschema) in uncertain for subschema in parts)
 
         if not is_unsure(schema):
             return

@@ -70,11 +70,11 @@ class Positions:
         position = Place(start, start)
         path: list[str] = []
         for name in keys:
-            inside = self._get_members(position.begins)
-            key = name if name in inside else otherwise.get(name, name)
-            if key not in inside:
+            members = self._get_members(position.begins)
+            key = name if name in members else otherwise.get(name, name)
+            if key not in members:
                 break
-            position = inside[key]
+            position = members[key]
             path.append(key)
         return position.offset, tuple(path)
 

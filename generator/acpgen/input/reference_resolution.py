@@ -101,9 +101,9 @@ class ReferenceResolver:
 
     def enter(self, place: SchemaPlace, schema: Schema, draft: Draft) -> None:
         """Enter the URI and anchors of a schema, and its references."""
-        own = schema.get(draft.identifier)
-        if isinstance(own, str):
-            self._identify(place, own, draft)
+        identifier = schema.get(draft.identifier)
+        if isinstance(identifier, str):
+            self._identify(place, identifier, draft)
         root = self.find_resource(place).place
         for key in ("$anchor", "$dynamicAnchor"):
             if draft.knows(key) and isinstance(schema.get(key), str):
@@ -159,7 +159,7 @@ class ReferenceResolver:
                 )
                 relative_uri = normalize_uri(_join(self._written.get(place.path, ""), location))
                 as_written = self._by_written.get(relative_uri, dict[SchemaPlace, None]())
-                roots = next((self._by_address[each] for each in candidates if each in self._by_address), as_written)
+                roots = next((self._by_address[uri] for uri in candidates if uri in self._by_address), as_written)
         except ValueError:
             return ()
         name = unquote(fragment)
@@ -198,15 +198,15 @@ class ReferenceResolver:
                 outermost |= first
             self._paths_by_anchor[name] = [
                 *routes,
-                *((_walk_until(each, edges, {})[0], holders[each]) for each in outermost),
+                *((_walk_until(start, edges, {})[0], holders[start]) for start in outermost),
             ]
         return self._paths_by_anchor[name]
 
     def _find_beginnings(self, edges: Mapping[SchemaPlace, frozenset[SchemaPlace]]) -> Iterator[SchemaPlace]:
         """Yield where evaluation can begin: the documents, and the schemas in them that no other one leads to."""
         reached: set[SchemaPlace] = set()
-        own = {entry.path for entry in self._entries}
-        for root in (*self._entries, *(place for place in self._resources if place.path in own)):
+        entry_paths = {entry.path for entry in self._entries}
+        for root in (*self._entries, *(place for place in self._resources if place.path in entry_paths)):
             if root not in reached:
                 yield root
                 reached |= _walk_until(root, edges, {})[0]
@@ -247,9 +247,9 @@ def _join(base: str, location: str) -> str:
     """Resolve a URI reference against a base with any scheme. Raises `ValueError` for an invalid URI."""
     if not location:
         return base
-    scheme, colon, rest = base.partition(":")
-    if not colon or not rest.startswith("/") or scheme in ("http", "https", "file"):
+    scheme, colon, hierarchy = base.partition(":")
+    if not colon or not hierarchy.startswith("/") or scheme in ("http", "https", "file"):
         return urljoin(base, location)
-    joined_uri = urljoin(f"http:{rest}", location)  # the standard library joins only schemes that it knows
+    joined_uri = urljoin(f"http:{hierarchy}", location)  # the standard library joins only schemes that it knows
     is_whole = ":" in urldefrag(location)[0] and joined_uri == location
     return joined_uri if is_whole else f"{scheme}:{joined_uri.partition(':')[2]}"

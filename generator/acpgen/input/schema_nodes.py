@@ -137,18 +137,18 @@ class ObjectShape:
         tags = find_common(lists) if lists else []
         return index_by_key(tags) if all(isinstance(tag, str | int | float) for tag in tags) else {}
 
-    def add(self, other: ObjectShape) -> None:
+    def add(self, part: ObjectShape) -> None:
         """Merge the demands of a part; parts may overlap."""
-        spend(1 + len(other.properties) + len(other.required))
-        self.is_object = self.is_object or other.is_object
-        for name, subs in other.properties.items():
-            own = self.properties.setdefault(name, [])
-            spend(len(own) * len(subs))
-            own.extend([sub for sub in subs if all(sub.schema is not one.schema for one in own)])
-        self.required |= other.required
-        self.exclude(other.excluded)
-        self.closed.update(other.closed)
-        self.says_more |= other.says_more
+        spend(1 + len(part.properties) + len(part.required))
+        self.is_object = self.is_object or part.is_object
+        for name, subs in part.properties.items():
+            subschemas = self.properties.setdefault(name, [])
+            spend(len(subschemas) * len(subs))
+            subschemas.extend([sub for sub in subs if all(sub.schema is not known.schema for known in subschemas)])
+        self.required |= part.required
+        self.exclude(part.excluded)
+        self.closed.update(part.closed)
+        self.says_more |= part.says_more
 
     def add_common(self, branches: Sequence[Node]) -> None:
         """Merge what all branches of a nested union of objects demand, so that a union can be a variant of another one."""
@@ -158,13 +158,13 @@ class ObjectShape:
         self.is_object = True
         first = shapes[0]
         for name, (sub, *_) in first.properties.items():
-            others = [shape.properties[name][0] for shape in shapes if name in shape.properties]
-            if len(others) < len(shapes):
+            nodes = [shape.properties[name][0] for shape in shapes if name in shape.properties]
+            if len(nodes) < len(shapes):
                 continue
-            if all(is_equal(other.schema, sub.schema) for other in others):
+            if all(is_equal(node.schema, sub.schema) for node in nodes):
                 self.properties.setdefault(name, []).append(sub)
             elif all(tags := [shape.find_tags(name) for shape in shapes]):  # the union owns the tags of its branches
-                together = index_by_key(tag for own in tags for tag in own.values())
+                together = index_by_key(tag for branch_tags in tags for tag in branch_tags.values())
                 self.properties.setdefault(name, []).append(sub.make({"enum": list(together.values())}))
         self.required.update(first.required.intersection(*(shape.required for shape in shapes)))
         for name, values in first.excluded.items():
@@ -319,9 +319,9 @@ class Node:
     @property
     def beside_null(self) -> Node:
         """What it accepts besides null, if that is a single schema and all that it says; else itself."""
-        others = [branch for branch in self.branches if not branch.is_null]
-        is_all = len(others) == 1 and self.union is not None and self.demands == frozenset({self.union[0]})
-        return others[0] if is_all and is_object(others[0].schema) else self
+        non_null = [branch for branch in self.branches if not branch.is_null]
+        is_all = len(non_null) == 1 and self.union is not None and self.demands == frozenset({self.union[0]})
+        return non_null[0] if is_all and is_object(non_null[0].schema) else self
 
     # --- what follows ---
 
@@ -375,9 +375,9 @@ class Node:
         lists += [part.listed_values for part in self.get_subschemas("allOf") if part.listed_values is not None]
         if (
             self.target is not None
-            and (own := self.schemas.get_fact(self.target, "listed_values", _UNLISTED)) is not None
+            and (target_values := self.schemas.get_fact(self.target, "listed_values", _UNLISTED)) is not None
         ):
-            lists.append(own)
+            lists.append(target_values)
         for keyword in ("anyOf", "oneOf"):
             branches = [branch.listed_values for branch in self.get_subschemas(keyword)]
             if branches and None not in branches:
@@ -398,8 +398,8 @@ class Node:
         shape.exclude(self.exclusions or {})
         for name, (sub, *_) in shape.properties.items():
             negation = sub.says.get("not")
-            for one in negation.get("anyOf", [negation]) if is_object(negation) else ():
-                shape.exclude(read_excluded_tags({"required": [name], "properties": {name: one}}) or {})
+            for excluded in negation.get("anyOf", [negation]) if is_object(negation) else ():
+                shape.exclude(read_excluded_tags({"required": [name], "properties": {name: excluded}}) or {})
         closing = read_excluded_text(says.get("not"))
         shape.closed.update([] if closing is None else [closing])
         shape.says_more = (closing is None and self.exclusions is None) or any(
@@ -423,7 +423,7 @@ class Node:
         """Whether it accepts only objects: by its type, or because two branches of a `oneOf` accept all other values."""
         if self.kinds == OBJECTS or self.union is None or self.union[0] != "oneOf":
             return self.kinds == OBJECTS
-        return sum(all(one.demands <= _OF_OBJECTS for one in branch.all_parts) for branch in self.union[1]) > 1
+        return sum(all(part.demands <= _OF_OBJECTS for part in branch.all_parts) for branch in self.union[1]) > 1
 
     @once
     def tagged_union(self) -> Tagged | None:
@@ -431,7 +431,7 @@ class Node:
         if self.union is None or not self.demands <= {self.union[0], "type"} or not self.is_of_objects:
             return None
         is_known = self.owner in self.schemas.unions and self is self.schemas[self.owner]
-        tagged = self.schemas.unions[self.owner] if is_known else recognise([one.shape for one in self.branches])
+        tagged = self.schemas.unions[self.owner] if is_known else recognise([branch.shape for branch in self.branches])
         if tagged is not None and any(branch.kinds != OBJECTS for branch in self.branches):
             return tagged if tagged.default is None and tagged.fallback is None else None
         return tagged
@@ -460,7 +460,7 @@ class Node:
             return False
         inner = [*self.get_subschemas("allOf"), *self.get_subschemas("anyOf"), *self.get_subschemas("oneOf")]
         return self.get_subschema_map("properties").keys() <= fields.keys() and all(
-            one.narrows(fields) for one in inner
+            part.narrows(fields) for part in inner
         )
 
     @property

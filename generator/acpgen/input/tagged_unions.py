@@ -79,15 +79,15 @@ def list_values(schema: Schema) -> list[Any] | None:
 def list_constants(schema: object) -> list[Any] | None:
     """The values that a schema admits, if it is a list of constants and nothing else."""
     demands = select_assertions(schema) if is_object(schema) else {}
-    own = list_values(demands) if demands.keys() <= {"const", "enum", "type"} else None
-    return None if own is None else [value for value in own if is_of_type(value, demands)]
+    values = list_values(demands) if demands.keys() <= {"const", "enum", "type"} else None
+    return None if values is None else [value for value in values if is_of_type(value, demands)]
 
 
 def find_common(lists: Sequence[Sequence[Any]]) -> list[Any]:
     """The values that all lists share, each once."""
     spend(sum(map(len, lists)))
-    first, *others = map(index_by_key, lists)
-    return [value for key, value in first.items() if all(key in other for other in others)]
+    first, *further = map(index_by_key, lists)
+    return [value for key, value in first.items() if all(key in keys for keys in further)]
 
 
 def is_of_type(value: Any, schema: Schema) -> bool:
@@ -130,8 +130,8 @@ def read_excluded_text(negated: object) -> tuple[str, str | None] | None:
     if not is_object(negated) or not is_object(properties) or len(properties) != 1:
         return None
     ((name, schema),) = properties.items()
-    rest = {key: value for key, value in negated.items() if key != "properties"}
-    if rest not in ({"type": "object", "required": [name]}, {"required": [name]}) or not is_object(schema):
+    siblings = {key: value for key, value in negated.items() if key != "properties"}
+    if siblings not in ({"type": "object", "required": [name]}, {"required": [name]}) or not is_object(schema):
         return None
     allowed_value = find_constant(schema.get("not"))
     whole = {"type": "string"} if allowed_value is None else {"type": "string", "not": schema["not"]}
@@ -147,27 +147,31 @@ def recognise(shapes: Sequence[ObjectShape]) -> Tagged | None:
         for name in (name for name in shape.properties if name in shape.required):
             if tags := shape.find_tags(name):
                 marks.setdefault(name, {})[index] = tags
-    candidates = [one for name, own in marks.items() if (one := _find_by_tag(name, own, shapes)) is not None]
-    return max(candidates, key=lambda one: (len(one.first_tags), -len(one.variants)), default=None)
+    candidates = [
+        candidate for name, tags in marks.items() if (candidate := _find_by_tag(name, tags, shapes)) is not None
+    ]
+    return max(candidates, key=lambda candidate: (len(candidate.first_tags), -len(candidate.variants)), default=None)
 
 
 def _find_by_tag(name: str, marks: Mapping[int, Tags], shapes: Sequence[ObjectShape]) -> Tagged | None:
     spend(len(shapes))
-    variants = [(index, tag) for index, own in marks.items() for tag in own.values()]
-    others = [index for index in range(len(shapes)) if index not in marks]
+    variants = [(index, tag) for index, branch_tags in marks.items() for tag in branch_tags.values()]
+    untagged = [index for index in range(len(shapes)) if index not in marks]
     tags = index_by_key(tag for _, tag in variants)
-    if len(tags) != len(variants) or len(others) > 2:
+    if len(tags) != len(variants) or len(untagged) > 2:
         return None
-    fallbacks = [i for i in others if _is_fallback(name, tags, shapes[i])]
-    defaults = [i for i in others if i not in fallbacks]
+    fallbacks = [i for i in untagged if _is_fallback(name, tags, shapes[i])]
+    defaults = [i for i in untagged if i not in fallbacks]
     if len(fallbacks) > 1 or len(defaults) > 1:
         return None
     if fallbacks and defaults and not _gives_way(name, tags, shapes[fallbacks[0]], shapes[defaults[0]]):
         return None
     for index in defaults:
-        own = shapes[index].find_tags(name)
-        if own.keys().isdisjoint(tags) and all(own.keys() <= shapes[one].excluded[name].keys() for one in fallbacks):
-            variants += [(index, tag) for tag in own.values()]
+        default_tags = shapes[index].find_tags(name)
+        if default_tags.keys().isdisjoint(tags) and all(
+            default_tags.keys() <= shapes[fallback].excluded[name].keys() for fallback in fallbacks
+        ):
+            variants += [(index, tag) for tag in default_tags.values()]
     if len(variants) > 1 and len({index for index, _ in variants}) == 1:
         return None  # an enumeration of one branch is no mark
     return Tagged(name, tuple(variants), *(positions[0] if positions else None for positions in (fallbacks, defaults)))
@@ -182,21 +186,22 @@ def _is_fallback(name: str, tags: Tags, shape: ObjectShape) -> bool:
 
 def _gives_way(name: str, tags: Tags, fallback: ObjectShape, default: ObjectShape) -> bool:
     """Whether the fallback takes every object of the default branch whose tag is a string but none of the known tags."""
-    more = fallback.excluded[name].keys() - tags.keys()
+    excluded_keys = fallback.excluded[name].keys() - tags.keys()
     if name in default.closed:
-        own = default.closed[name]
-        return own is None or make_key(own) in more
+        allowed_value = default.closed[name]
+        return allowed_value is None or make_key(allowed_value) in excluded_keys
     if any("string" not in sub.kinds for sub in default.properties.get(name, ())):
         return True
     return (
-        not more
+        not excluded_keys
         and not fallback.says_more
         and fallback.required <= default.required | {name}
         and all(strip_prose(sub.schema) == {"type": "string"} for sub in fallback.properties[name])
         and all(
             not sub.demands
             or any(
-                is_equal(strip_prose(sub.schema), strip_prose(one.schema)) for one in default.properties.get(key, ())
+                is_equal(strip_prose(sub.schema), strip_prose(default_sub.schema))
+                for default_sub in default.properties.get(key, ())
             )
             for key, subs in fallback.properties.items()
             if key != name

@@ -41,14 +41,14 @@ class Edit:
         """A text that is equal exactly for equal edits; `1` and `true` differ."""
         return dumps([self.op, self.at, self.value], sort_keys=True)
 
-    def is_inside(self, other: Edit) -> bool:
-        """Whether this place is below the other one."""
-        return len(self.at) > len(other.at) and self.at[: len(other.at)] == other.at
+    def is_inside(self, outer: Edit) -> bool:
+        """Whether this place is below the outer one."""
+        return len(self.at) > len(outer.at) and self.at[: len(outer.at)] == outer.at
 
 
 def sort_edits(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     """Sort edits so that each can be applied after those before it: items from last to first, inner ones first."""
-    return tuple(edit for _, edit in sorted(enumerate(edits), key=lambda each: _rank(each[1], each[0])))
+    return tuple(edit for _, edit in sorted(enumerate(edits), key=lambda entry: _rank(entry[1], entry[0])))
 
 
 def patch(edits: Iterable[Edit]) -> list[JSON]:
@@ -124,16 +124,16 @@ def _apply(text: str, edit: Edit, style: _Style) -> str:
     if not edit.at:
         begins, _ = positions.list_members(())
         return text[:begins] + style.write_value(edit.value, "", 0) + text[positions.end(begins) :]
-    *around, last = edit.at
-    begins, members = positions.list_members(around)
-    if edit.op == "add" and (isinstance(last, int) or last not in members):
+    *parent, key = edit.at
+    begins, members = positions.list_members(parent)
+    if edit.op == "add" and (isinstance(key, int) or key not in members):
         return _add_entry(positions, begins, members, edit, style)
-    place = members[str(last)]
+    place = members[str(key)]
     if edit.op != "remove":
         literal = style.write_value(edit.value, _get_margin(text, place.offset), _measure_column(text, place.begins))
         return text[: place.begins] + literal + text[positions.end(place.begins) :]
     names = list(members)
-    index = names.index(str(last))
+    index = names.index(str(key))
     if len(names) == 1:
         return text[: begins + 1] + text[positions.end(begins) - 1 :]
     if index + 1 < len(names):
@@ -143,16 +143,16 @@ def _apply(text: str, edit: Edit, style: _Style) -> str:
 
 def _add_entry(positions: Positions, begins: int, members: Mapping[str, Place], edit: Edit, style: _Style) -> str:
     """The text with one more member or item."""
-    text, last, names = positions.text, edit.at[-1], list(members)
+    text, key, names = positions.text, edit.at[-1], list(members)
     ends, index = positions.end(begins), _find_index(edit, names)
     if not names:
-        only: JSON = [edit.value] if isinstance(last, int) else {last: edit.value}
+        only: JSON = [edit.value] if isinstance(key, int) else {key: edit.value}
         return (
             text[:begins]
             + style.write_value(only, _get_margin(text, begins), _measure_column(text, begins))
             + text[ends:]
         )
-    head = "" if isinstance(last, int) else f"{style.render(last)}{style.colon}"
+    head = "" if isinstance(key, int) else f"{style.render(key)}{style.colon}"
     before = text[begins + 1 : members[names[0]].offset]
     is_spread = "\n" in before
     margin = before.rpartition("\n")[2] if is_spread else _get_margin(text, begins)
@@ -171,11 +171,11 @@ def _add_entry(positions: Positions, begins: int, members: Mapping[str, Place], 
 
 def _find_index(edit: Edit, names: list[str]) -> int:
     """The index before which a member or item is added."""
-    last = edit.at[-1]
-    if isinstance(last, int):
-        if last > len(names):
-            raise KeyError(last)
-        return last
+    key = edit.at[-1]
+    if isinstance(key, int):
+        if key > len(names):
+            raise KeyError(key)
+        return key
     if edit.after is None:
         return len(names)
     return names.index(edit.after) + 1 if edit.after in names else 0 if not edit.after else len(names)
@@ -276,10 +276,10 @@ def diff_lines(old: str, new: str) -> Sequence[tuple[int, int, list[str]]]:
     import difflib
 
     before, after = old.splitlines(), new.splitlines()
-    head = next((i for i, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), 0)
-    rest = min(len(before), len(after)) - head
+    head = next((i for i, (left, right) in enumerate(zip(before, after, strict=False)) if left != right), 0)
+    overlap = min(len(before), len(after)) - head
     pairs = zip(reversed(before), reversed(after), strict=False)
-    tail = min(rest, next((i for i, (one, other) in enumerate(pairs) if one != other), rest))
+    tail = min(overlap, next((i for i, (left, right) in enumerate(pairs) if left != right), overlap))
     matcher = difflib.SequenceMatcher(None, before[head : len(before) - tail], after[head : len(after) - tail])
     differences: list[tuple[int, int, list[str]]] = []
     for tag, *numbers in matcher.get_opcodes():

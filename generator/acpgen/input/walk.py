@@ -94,10 +94,12 @@ def may_hold_schemas(key: str) -> bool:
 def copy_json(value: J) -> J:
     """Copy a JSON value deeply. Half again as fast as `copy.deepcopy`, which tracks what it has copied."""
     if is_object(value):
-        members: dict[str, Any] = {key: copy_json(each) if _holds(each) else each for key, each in value.items()}
+        members: dict[str, Any] = {
+            key: copy_json(member) if _holds(member) else member for key, member in value.items()
+        }
         return cast("J", members)
     if is_array(value):
-        return cast("J", [copy_json(each) if _holds(each) else each for each in value])
+        return cast("J", [copy_json(item) if _holds(item) else item for item in value])
     return value
 
 
@@ -229,49 +231,49 @@ def find_reachable(start: Iterable[K], below: Callable[[K], Iterable[K]]) -> dic
     visited: dict[K, None] = {}
     pending = list(start)
     while pending:
-        each = pending.pop()
-        if each not in visited:
-            visited[each] = None
-            pending.extend(below(each))
+        node = pending.pop()
+        if node not in visited:
+            visited[node] = None
+            pending.extend(below(node))
     return visited
 
 
 def find_sources(ends: Iterable[K], edges: Mapping[K, Iterable[K]]) -> dict[K, None]:
     """The nodes from which an end can be reached, ends included."""
     sources: dict[K, list[K]] = {}
-    for source, others in edges.items():
-        for other in others:
-            sources.setdefault(other, []).append(source)
-    return find_reachable(ends, lambda each: sources.get(each, ()))
+    for source, targets in edges.items():
+        for target in targets:
+            sources.setdefault(target, []).append(source)
+    return find_reachable(ends, lambda node: sources.get(node, ()))
 
 
 def find_cycles(edges: Mapping[K, Iterable[K]]) -> Iterator[list[K]]:
     """Yield the strongly connected components, targets before sources; every node has edges (Tarjan's algorithm, iterative)."""
     indices: dict[K, int] = {}
     lowest: dict[K, int] = {}
-    open_: dict[K, None] = {}
+    stack: dict[K, None] = {}
     for root in edges:
         path: list[tuple[K, Iterator[K]]] = []
         entering: K | None = root if root not in indices else None
         while entering is not None or path:
             if entering is not None:
                 indices[entering] = lowest[entering] = len(indices)
-                open_[entering] = None
+                stack[entering] = None
                 path.append((entering, iter(edges[entering])))
-            here, rest = path[-1]
+            source, targets = path[-1]
             entering = None
-            for other in rest:
-                if other not in indices:
-                    entering = other
+            for target in targets:
+                if target not in indices:
+                    entering = target
                     break
-                if other in open_:
-                    lowest[here] = min(lowest[here], indices[other])
+                if target in stack:
+                    lowest[source] = min(lowest[source], indices[target])
             else:
                 path.pop()
                 if path:
-                    lowest[path[-1][0]] = min(lowest[path[-1][0]], lowest[here])
-                if lowest[here] == indices[here]:
+                    lowest[path[-1][0]] = min(lowest[path[-1][0]], lowest[source])
+                if lowest[source] == indices[source]:
                     group: list[K] = []
-                    while here in open_:
-                        group.append(open_.popitem()[0])
+                    while source in stack:
+                        group.append(stack.popitem()[0])
                     yield group[::-1]

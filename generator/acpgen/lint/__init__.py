@@ -133,13 +133,15 @@ def _lint_path(path: Path, projects: Collection[Path], references: References) -
     if schema is not None and path.is_file():
         requested_file = display_path(path)
         for protocol in find_protocols(select_schemas(read(schema, references=references))):
-            own = next((file for file, _ in protocol.files if protocol.locate(file) == requested_file), None)
-            if own is not None:
+            file = next((path_ for path_, _ in protocol.files if protocol.locate(path_) == requested_file), None)
+            if file is not None:
                 findings = lint(protocol)
                 yield from (finding for finding in findings if finding.file == requested_file)
-                extended = protocol.taken[own].at if own in protocol.taken else requested_file
-                there = {finding for finding in findings if finding.file == extended != requested_file}
-                yield from there.difference(lint_paths([Path(extended)], projects, references) if there else ())
+                extended = protocol.source_maps[file].at if file in protocol.source_maps else requested_file
+                base_findings = {finding for finding in findings if finding.file == extended != requested_file}
+                yield from base_findings.difference(
+                    lint_paths([Path(extended)], projects, references) if base_findings else ()
+                )
         return
     for protocol in find_protocols(read(path, references=references)):
         yield from lint(protocol)
@@ -149,12 +151,16 @@ def find_protocols(source: Source) -> Iterator[Source]:
     """Yield the protocols in a folder: each outermost folder with schema files is one, together with the folders inside it."""
     files = [(path, content) for path, content in source.files if path != locate_dialect().name]
     folders = {posixpath.dirname(path) for path, _ in files}
-    tops = [folder for folder in folders if not any(_is_inside(folder, other) for other in folders - {folder})]
+    tops = [folder for folder in folders if not any(_is_inside(folder, outer) for outer in folders - {folder})]
     for top in sorted(tops):
         below = tuple((path[len(top) :].lstrip("/"), content) for path, content in files if _is_inside(path, top))
         root = posixpath.join(source.root, top) if top else source.root
-        origins = {path[len(top) :].lstrip("/"): each for path, each in source.taken.items() if _is_inside(path, top)}
-        yield replace(source, name=top or source.name, root=root, files=below, taken=origins)
+        origins = {
+            path[len(top) :].lstrip("/"): source_map
+            for path, source_map in source.source_maps.items()
+            if _is_inside(path, top)
+        }
+        yield replace(source, name=top or source.name, root=root, files=below, source_maps=origins)
 
 
 def _is_inside(path: str, folder: str) -> bool:
@@ -174,9 +180,9 @@ def _make_finding(subject: Subject, rule: Rule, remark: Remark) -> Finding:
 def _read_text(subject: Subject, at: str) -> str:
     """The source text for a location, as its author wrote it."""
     file, _, fragment = at.partition("#")
-    document, provenance = subject.found.find(file), subject.source.taken.get(file)
+    document, source_map = subject.found.find(file), subject.source.source_maps.get(file)
     assert document is not None, file
-    if provenance is None:
+    if source_map is None:
         return document.text
-    is_own, _ = provenance.find_origin(split_pointer(fragment))
-    return (provenance.own if is_own else provenance.other).decode()
+    is_own, _ = source_map.find_origin(split_pointer(fragment))
+    return (source_map.overlay if is_own else source_map.base).decode()

@@ -58,7 +58,7 @@ def keyword_meaningless(subject: Subject) -> Iterable[Remark]:
     """A keyword means nothing where it stands: the file's draft does not know it, `$ref` hides it, or nothing reads it."""
     if subject.bundle is None:
         return
-    notes = (each for each in subject.bundle.notes if not _is_extension(each))
+    notes = (note for note in subject.bundle.notes if not _is_extension(note))
     yield from (make_remark(note) for note in notes)
     yield from (Remark(at, sentence) for at, sentence in subject.bundle.describe_unread())
 

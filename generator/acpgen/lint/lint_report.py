@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 def make_report(levels: Mapping[Finding, Level], title: str) -> DiagnosticReport:
     """A report of findings with the levels of their rules; findings of rules that are off are only counted."""
-    diagnostics = tuple(_make_diagnostic(each, level) for each, level in sorted(levels.items()) if level != "off")
+    diagnostics = tuple(_make_diagnostic(finding, level) for finding, level in sorted(levels.items()) if level != "off")
     off = sum(level == "off" for level in levels.values())
-    severities = {each.severity for each in diagnostics}
+    severities = {diagnostic.severity for diagnostic in diagnostics}
     verdict = "errors" if "error" in severities else "warnings" if severities else "clean"
     summary = ", ".join(
         filter(None, (tally(diagnostics), f"{count_noun(off, 'finding')} of rules that are off" if off else ""))
@@ -29,9 +29,14 @@ def make_report(levels: Mapping[Finding, Level], title: str) -> DiagnosticReport
 
     def write_data() -> JSON:
         counts: dict[str, JSON] = {
-            level: sum(each == level for each in levels.values()) for level in ("error", "warning", "off")
+            level: sum(finding_level == level for finding_level in levels.values())
+            for level in ("error", "warning", "off")
         }
-        return {"verdict": verdict, "counts": counts, "findings": [dict(each.properties) for each in diagnostics]}
+        return {
+            "verdict": verdict,
+            "counts": counts,
+            "findings": [dict(diagnostic.properties) for diagnostic in diagnostics],
+        }
 
     return DiagnosticReport(
         command="lint",

@@ -49,8 +49,8 @@ def leniency_forbidden(subject: Subject) -> Iterable[Remark]:
         strict = STRICT_EVERYWHERE | STRICT_IN_METHOD.get(str(node.owner.schema.get("x-method")), frozenset())
         for keyword in node.schema if node.name in strict else ():
             if keyword.startswith("x-deserialize-"):
-                what = f"An invalid {show(node.name)} must be an error and never be dropped. Remove '{keyword}'."
-                yield Remark(f"{node.at}/{keyword}", what)
+                sentence = f"An invalid {show(node.name)} must be an error and never be dropped. Remove '{keyword}'."
+                yield Remark(f"{node.at}/{keyword}", sentence)
 
 
 def _is_null_defined(subject: Subject, node: SourceNode) -> bool:
@@ -85,11 +85,11 @@ def gate_misplaced(subject: Subject) -> Iterable[Remark]:
     """A gate stands on a definition that is not the params of a method, or on a field that is required in any case."""
     for node, keyword, _ in _find_gates(subject):
         if node.role == "definition" and ("x-method" not in node.schema or find_role(node) == "result"):
-            what = "A gate belongs on the params of a method, on a branch of a union or on a field, not on this definition. Move it."
-            yield Remark(f"{node.at}/{keyword}", what)
+            sentence = "A gate belongs on the params of a method, on a branch of a union or on a field, not on this definition. Move it."
+            yield Remark(f"{node.at}/{keyword}", sentence)
         elif keyword == "x-required-with" and _is_required(node):
-            what = "This field is always required. Remove the keyword, or make the field optional."
-            yield Remark(f"{node.at}/{keyword}", what)
+            sentence = "This field is always required. Remove the keyword, or make the field optional."
+            yield Remark(f"{node.at}/{keyword}", sentence)
 
 
 def gate_missing(subject: Subject) -> Iterable[Remark]:
@@ -112,10 +112,10 @@ def capability_unused(subject: Subject) -> Iterable[Remark]:
     used_gates = {gate for _, _, gate in _find_gates(subject)}
     capabilities = _find_capabilities(subject)
     for path, node in capabilities.items():
-        is_group = any(other.startswith(f"{path}.") for other in capabilities)
+        is_group = any(inner.startswith(f"{path}.") for inner in capabilities)
         if not is_group and path not in used_gates and "x-gates" not in node.schema:
-            what = f"Nothing has the gate {show(path)}. Add it where it belongs, or say 'x-gates': 'nothing' here."
-            yield Remark(node.at, what)
+            sentence = f"Nothing has the gate {show(path)}. Add it where it belongs, or say 'x-gates': 'nothing' here."
+            yield Remark(node.at, sentence)
 
 
 def capability_contradicted(subject: Subject) -> Iterable[Remark]:
@@ -195,8 +195,8 @@ def method_mismatched(subject: Subject) -> Iterable[Remark]:
     for method, nodes in groups.items():
         roles = [find_role(node) for node in nodes]
         for node, role in zip(nodes, roles, strict=True):
-            for what in _find_mismatches(method, node, role, nodes, roles):
-                yield Remark(node.at, what)
+            for sentence in _find_mismatches(method, node, role, nodes, roles):
+                yield Remark(node.at, sentence)
 
 
 def method_unlisted(subject: Subject) -> Iterable[Remark]:
@@ -238,12 +238,11 @@ def _find_mismatches(
         yield f"{method} has a result and no request. Add a '…Request' with the same 'x-method'."
     first = nodes[0]
     is_notification = role == "notification"
-    alike = next(
-        (one for one, its in zip(nodes, roles, strict=True) if (its == "notification") == is_notification), first
-    )
-    side, other = node.schema.get("x-side"), alike.schema.get("x-side")
-    if side is not None and other is not None and side != other:
-        yield f"{alike.name} says that the {other} handles {method}. Give both the same 'x-side'."
+    same_kind = (node for node, kind in zip(nodes, roles, strict=True) if (kind == "notification") == is_notification)
+    counterpart = next(same_kind, first)
+    side, counterpart_side = node.schema.get("x-side"), counterpart.schema.get("x-side")
+    if side is not None and counterpart_side is not None and side != counterpart_side:
+        yield f"{counterpart.name} says that the {counterpart_side} handles {method}. Give both the same 'x-side'."
     if node.schema.get("x-unstable") != first.schema.get("x-unstable"):
         yield f"{first.name} and {node.name} are not both stable, though both belong to {method}. Mark both or none."
 

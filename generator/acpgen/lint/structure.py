@@ -30,8 +30,8 @@ def reference_dangling(subject: Subject) -> Iterable[Remark]:
     """A reference leads to nothing in the files of this protocol, and to no file that was given beside them."""
     for fault in subject.faults:
         if fault.kind in (DANGLING_REFERENCE, REFERENCE_NOT_GIVEN):
-            what = f"{show(str(fault.values['ref']))} does not exist. Correct the reference or add the definition."
-            yield Remark(f"{fault.at}/{fault.values['keyword']}", what)
+            sentence = f"{show(str(fault.values['ref']))} does not exist. Correct the reference or add the definition."
+            yield Remark(f"{fault.at}/{fault.values['keyword']}", sentence)
 
 
 def reference_ambiguous(subject: Subject) -> Iterable[Remark]:
@@ -88,10 +88,10 @@ def name_colliding(subject: Subject) -> Iterable[Remark]:
     classes: dict[str, str] = {}
     for name, definition in subject.bundle.make_nodes().items():
         at = definition.at
-        other = classes.setdefault(make_python_class(name), name)
-        if other != name:
+        first_name = classes.setdefault(make_python_class(name), name)
+        if first_name != name:
             yield Remark(
-                at, f"{name} and {other} are both named {make_python_class(name)}. Set 'x-name' on one of them."
+                at, f"{name} and {first_name} are both named {make_python_class(name)}. Set 'x-name' on one of them."
             )
         yield from _find_colliding_fields(definition)
 
@@ -115,8 +115,8 @@ def union_half_marked(subject: Subject) -> Iterable[Remark]:
         if tagged is None:
             yield from _is_never_tagged(union.branches)
         elif tagged.default is not None and union.branches[tagged.default].shape.find_tags(tagged.tag):
-            what = f"This branch gives '{tagged.tag}' a constant and does not require it. Add it to 'required'."
-            yield Remark(union.branches[tagged.default].at, what)
+            sentence = f"This branch gives '{tagged.tag}' a constant and does not require it. Add it to 'required'."
+            yield Remark(union.branches[tagged.default].at, sentence)
 
 
 def default_overlapping(subject: Subject) -> Iterable[Remark]:
@@ -126,16 +126,20 @@ def default_overlapping(subject: Subject) -> Iterable[Remark]:
         if tagged is None or tagged.default is None:
             continue
         shape = union.branches[tagged.default].shape
-        own = shape.find_tags(tagged.tag)
-        if tagged.tag in shape.closed or any(one.is_null for one in shape.properties.get(tagged.tag, [])):
+        default_tags = shape.find_tags(tagged.tag)
+        if tagged.tag in shape.closed or any(tag_schema.is_null for tag_schema in shape.properties.get(tagged.tag, [])):
             continue
         excluded_tags = shape.excluded.get(tagged.tag, {})
-        others = index_by_key(tag for index, tag in tagged.variants if index != tagged.default)
-        admitted_tags = [tag for key, tag in others.items() if key not in excluded_tags and (key in own or not own)]
+        known_tags = index_by_key(tag for index, tag in tagged.variants if index != tagged.default)
+        admitted_tags = [
+            tag
+            for key, tag in known_tags.items()
+            if key not in excluded_tags and (key in default_tags or not default_tags)
+        ]
         if admitted_tags:
             tags = ", ".join(repr(tag) for tag in admitted_tags)
-            what = f"This branch admits '{tagged.tag}' with the known {tags}. Exclude each known tag by 'not'."
-            yield Remark(union.branches[tagged.default].at, what)
+            sentence = f"This branch admits '{tagged.tag}' with the known {tags}. Exclude each known tag by 'not'."
+            yield Remark(union.branches[tagged.default].at, sentence)
 
 
 def _is_unstable(node: SourceNode) -> bool:
@@ -148,28 +152,26 @@ def _is_never_tagged(branches: Sequence[Node]) -> Iterator[Remark]:
     """
     for name in dict.fromkeys(name for branch in branches for name in branch.shape.properties):
         tags = [branch.shape.find_tags(name) for branch in branches]
-        if sum(map(bool, tags)) < 2 or all(len(own) != 1 for own in tags):
+        if sum(map(bool, tags)) < 2 or all(len(branch_tags) != 1 for branch_tags in tags):
             continue
         earlier_tags: set[Hashable] = set()
-        for branch, own in zip(branches, tags, strict=True):
-            if not own:
-                what = f"Other branches give '{name}' a constant, this one does not, and it does not exclude theirs."
-                yield Remark(branch.at, f"{what} Mark it, or make it the one fallback.")
+        for branch, branch_tags in zip(branches, tags, strict=True):
+            if not branch_tags:
+                text = f"Other branches give '{name}' a constant, this one does not, and it does not exclude theirs."
+                yield Remark(branch.at, f"{text} Mark it, or make it the one fallback.")
             elif name not in branch.shape.required:
                 yield Remark(branch.at, f"'{name}' has a constant here and is not required. Add it to 'required'.")
-            elif duplicates := [tag for key, tag in own.items() if key in earlier_tags]:
-                what = f"Another branch has the tag {duplicates[0]!r} too. Give each variant its own constant."
-                yield Remark(branch.at, what)
-            earlier_tags.update(own)
+            elif duplicates := [tag for key, tag in branch_tags.items() if key in earlier_tags]:
+                text = f"Another branch has the tag {duplicates[0]!r} too. Give each variant its own constant."
+                yield Remark(branch.at, text)
+            earlier_tags.update(branch_tags)
         return
 
 
 def _find_colliding_fields(definition: Node) -> Iterator[Remark]:
     attributes: dict[str, str] = {}
     for field in definition.shape.properties:
-        other = attributes.setdefault(field_name(field), field)
-        if other != field:
-            what = (
-                f"The fields {show(other)} and {show(field)} of {definition.owner} are both named {field_name(field)}."
-            )
-            yield Remark(definition.at, f"{what} Rename one of them.")
+        first_field = attributes.setdefault(field_name(field), field)
+        if first_field != field:
+            sentence = f"The fields {show(first_field)} and {show(field)} of {definition.owner} are both named {field_name(field)}."
+            yield Remark(definition.at, f"{sentence} Rename one of them.")

@@ -68,8 +68,8 @@ class Remark:
 
 def make_remark(fault: Fault) -> Remark:
     """Convert a fault of the bundle to a remark."""
-    what = fault.join_text()
-    return Remark(fault.at, what[:1].upper() + what[1:])
+    sentence = fault.join_text()
+    return Remark(fault.at, sentence[:1].upper() + sentence[1:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class Subject:
         if self.collected is None:
             return ()
         definitions = Schemas(self.collected.definitions, self.collected.origins)
-        unions = (_make_object_union(union) for one in definitions.values() for union in _find_unions(one))
+        unions = (_make_object_union(union) for node in definitions.values() for union in _find_unions(node))
         return tuple(union for union in unions if union is not None)
 
     def find_target(self, node: SourceNode) -> SourceNode | None:
@@ -191,12 +191,12 @@ class Subject:
             target = self.find_target(node)
             if target is None or not self.admits_null(target, answers):
                 return False
-        inside: dict[str, list[Any]] = {"anyOf": [], "oneOf": [], "allOf": []}
+        admissions: dict[str, list[Any]] = {"anyOf": [], "oneOf": [], "allOf": []}
         for child in self.list_subschemas(node):
             key = child.parts[len(node.parts)]
-            if key in inside:
-                inside[key].append(self.admits_null(child, answers))
-        return all(any(inside[key]) for key in ("anyOf", "oneOf") if inside[key]) and all(inside["allOf"])
+            if key in admissions:
+                admissions[key].append(self.admits_null(child, answers))
+        return all(any(admissions[key]) for key in ("anyOf", "oneOf") if admissions[key]) and all(admissions["allOf"])
 
 
 def _walk(node: SourceNode) -> Iterator[SourceNode]:

@@ -43,8 +43,8 @@ def method_example_missing(subject: Subject) -> Iterable[Remark]:
     """The params or the result of a method have no example."""
     for node in subject.definitions:
         if "x-method" in node.schema and not node.schema.get("examples"):
-            what = f"{node.name}, of the method {node.schema['x-method']}, has no example."
-            yield Remark(node.at, f"{what} Add a complete, realistic one.")
+            sentence = f"{node.name}, of the method {node.schema['x-method']}, has no example."
+            yield Remark(node.at, f"{sentence} Add a complete, realistic one.")
 
 
 def _needs_no_description(node: SourceNode) -> bool:
@@ -96,20 +96,20 @@ def _judge(subject: Subject) -> tuple[tuple[bool, Remark], ...]:
     judge = Validator(whole, mask="it")
     paths = Paths(instances)
     for error in judge.list_errors(instances):
-        key, *rest = paths.locate(error)
+        key, *path = paths.locate(error)
         check, _, at = key.partition(" ")
         if check == "items":
-            remarks.append((True, _make_refusal(at, rest, judge.describe(error))))
+            remarks.append((True, _make_refusal(at, path, judge.describe(error))))
         else:
             sentence = "No example of this union shows this variant. Add one to the 'examples' of the union."
             remarks.append((False, Remark(at, sentence)))
     return tuple({remark.at: (is_example, remark) for is_example, remark in reversed(remarks)}.values())
 
 
-def _make_refusal(at: str, rest: list[str], message: str) -> Remark:
-    where = f"at {write_plain_pointer(*rest[1:])}, " if rest[1:] else ""
+def _make_refusal(at: str, path: list[str], message: str) -> Remark:
+    where = f"at {write_plain_pointer(*path[1:])}, " if path[1:] else ""
     sentence = f"The schema refuses this example: {where}{message}. Correct one of the two."
-    return Remark(f"{at}/examples/{rest[0]}", sentence)
+    return Remark(f"{at}/examples/{path[0]}", sentence)
 
 
 def _find_branches(subject: Subject, at: str, name: str, definition: Schema) -> Iterator[tuple[str, Schema]]:

@@ -164,12 +164,12 @@ def is_recorded(value: object) -> bool:
 def parse_line(value: object, sides: tuple[str, ...]) -> RecordedMessage | str:
     """Parse a recorded line: its content, or what is wrong with it."""
     if not is_object(value) or "from" not in value:
-        wanted = f'{{"from": "{sides[0]}", "message": …}}'
+        form = f'{{"from": "{sides[0]}", "message": …}}'
         if is_object(value) and _ENVELOPE & value.keys():
-            return f"this is a message alone: write {wanted}, or judge each message by itself, without --session"
-        if is_array(value) and any(is_object(each) and "from" in each for each in value):
+            return f"this is a message alone: write {form}, or judge each message by itself, without --session"
+        if is_array(value) and any(is_object(item) and "from" in item for item in value):
             return "this is an array of recorded lines: write each in a line of its own"
-        return f"a recorded line is an object that says who sent the message: write {wanted}"
+        return f"a recorded line is an object that says who sent the message: write {form}"
     if value["from"] not in sides:
         return f"'from' must be one of {', '.join(map(repr, sides))}"
     if "message" in value:

@@ -142,11 +142,11 @@ class Redactor:
 
     def __init__(self, patterns: Sequence[str] = (), protocols: Callable[[], Sequence[Strict]] = lambda: ()) -> None:
         shapes = rf"(?<![A-Za-z0-9])(?:{'|'.join(SHAPES)})"
-        self._secret = re.compile("|".join((shapes, *(f"(?:{each})" for each in patterns))), re.DOTALL)
+        self._secret = re.compile("|".join((shapes, *(f"(?:{pattern})" for pattern in patterns))), re.DOTALL)
         self._protocols = cache(lambda: tuple(protocols()))
         self._schemas = _Schemas()
         self._constants = cache(
-            lambda: frozenset(self._schemas.list_constants(one.schema for one in self._protocols()))
+            lambda: frozenset(self._schemas.list_constants(protocol.schema for protocol in self._protocols()))
         )
         self._open: dict[tuple[str, str], str] = {}
 
@@ -166,7 +166,7 @@ class Redactor:
 
     def _redact_message(self, sender: str, message: Any) -> Any:
         if is_array(message):
-            return [self._redact_message(sender, each) for each in message]
+            return [self._redact_message(sender, item) for item in message]
         if not isinstance(message, _Pairs):
             return self._redact_value(message, [])
         params, result = self._find_payloads(sender, message)
@@ -205,11 +205,11 @@ class Redactor:
         ) == 1 else []
 
     def _find_payload(self, method: str, part: str, *, is_request: bool) -> list[_Place]:
-        rows = ((one, one.route(method, is_request=is_request)) for one in self._protocols())
-        definition_names = ((one, getattr(row, part)) for one, row in rows if row is not None)
+        rows = ((protocol, protocol.route(method, is_request=is_request)) for protocol in self._protocols())
+        definition_names = ((protocol, getattr(row, part)) for protocol, row in rows if row is not None)
         return [
-            _Place({"$ref": f"#/$defs/{name}"}, one.schema, name, "")
-            for one, name in definition_names
+            _Place({"$ref": f"#/$defs/{name}"}, protocol.schema, name, "")
+            for protocol, name in definition_names
             if name is not None
         ]
 
@@ -222,11 +222,11 @@ class Redactor:
         if isinstance(value, _Pairs):
             return self._redact_object(value, places, is_secret=is_secret)
         if is_array(value):
-            if not places and value and all(isinstance(each, _Number) for each in value):
+            if not places and value and all(isinstance(item, _Number) for item in value):
                 return [_Number("0")] * len(value)  # bytes
             leaves = self._schemas.find_leaves(places)
             inner = [leaf._replace(schema=leaf.schema["items"]) for leaf in leaves if "items" in leaf.schema]
-            return [self._redact_value(each, inner, key, is_secret=is_secret) for each in value]
+            return [self._redact_value(item, inner, key, is_secret=is_secret) for item in value]
         if _is_text(value):
             return self._redact_text(value, places, key)
         return _Number("0") if is_secret and isinstance(value, _Number) else value
@@ -238,7 +238,7 @@ class Redactor:
         described = self._schemas.find_leaves(places, members)
         uses: dict[str, int] = {}
         items: list[tuple[str, Any]] = []
-        for key, one in value.items:
+        for key, member in value.items:
             inner = [
                 _Place(schema, place.root, place.definition, key)
                 for place in described
@@ -252,7 +252,9 @@ class Redactor:
             items.append(
                 (
                     name,
-                    self._redact_value(one, inner, key, is_secret=is_secret or (not is_declared and _is_secret(key))),
+                    self._redact_value(
+                        member, inner, key, is_secret=is_secret or (not is_declared and _is_secret(key))
+                    ),
                 )
             )
         return _Pairs(items)
@@ -261,7 +263,7 @@ class Redactor:
         if not places:
             return value if (key, value) in self._constants() else REDACTED
         leaves = self._schemas.find_leaves(places)
-        constants = {one for leaf in leaves for one in _list_values(leaf.schema)}
+        constants = {constant for leaf in leaves for constant in _list_values(leaf.schema)}
         if value in constants:
             return value
         free = [leaf for leaf in leaves if "string" in _list_types(leaf.schema) and not list(_list_values(leaf.schema))]
@@ -431,7 +433,10 @@ def _make_placeholder(leaves: Sequence[_Place]) -> str:
     ):
         return ""
     patterns = [schema["pattern"] for schema in schemas if isinstance(schema.get("pattern"), str)]
-    return next((one for one in PLACEHOLDERS if all(matches(pattern, one) for pattern in patterns)), REDACTED)
+    return next(
+        (text for text in PLACEHOLDERS if all(matches(pattern, text) for pattern in patterns)),
+        REDACTED,
+    )
 
 
 # --- texts -----------------------------------------------------------------------------------------------------------
@@ -461,15 +466,15 @@ def _is_text(value: object) -> TypeGuard[str]:
 def _write_value(value: Any) -> Iterator[str]:
     if isinstance(value, _Pairs):
         yield "{"
-        for index, (key, one) in enumerate(value.items):
+        for index, (key, member) in enumerate(value.items):
             yield f"{',' if index else ''}{json.dumps(key)}:"
-            yield from _write_value(one)
+            yield from _write_value(member)
         yield "}"
     elif is_array(value):
         yield "["
-        for index, one in enumerate(value):
+        for index, item in enumerate(value):
             yield "," if index else ""
-            yield from _write_value(one)
+            yield from _write_value(item)
         yield "]"
     else:
         yield value if isinstance(value, _Number) else json.dumps(value)

@@ -209,18 +209,18 @@ class Splitter:
     def _split_lines(self, chunk: Chunk, buffer: bytearray) -> Generator[tuple[str, bytes | str]]:
         if chunk.data is not None and b"\n" not in chunk.data and len(buffer) <= self._longest:
             return
-        *whole, rest = buffer.split(b"\n")
+        *whole, incomplete = buffer.split(b"\n")
         for line in whole:
             if chunk.sender in self._broken:
                 self._broken.discard(chunk.sender)
             elif self._keeps_blank or line.strip():
                 yield chunk.sender, bytes(line)
-        if len(rest) > self._longest:
-            rest = bytearray()
+        if len(incomplete) > self._longest:
+            incomplete = bytearray()
             if chunk.sender not in self._broken:
                 self._broken.add(chunk.sender)
                 yield chunk.sender, _MISSED
-        self._parts[chunk.sender] = rest
+        self._parts[chunk.sender] = incomplete
 
 
 _NAMES: Final = (b"content-length:", b"content-type:")

@@ -156,7 +156,7 @@ def judge_lines(
     strict: Strict | None = reader
     is_named = False
     sides = validators.find_peers(reader)
-    open_ = _Open()
+    open_requests = _Open()
     for line in lines:
         value, violations = reader.read(line.content) if line.is_whole else (None, ())
         problems = tuple(map(_make_problem, violations))
@@ -164,7 +164,9 @@ def judge_lines(
             yield LineVerdict(line.number, "", "message", "", note=_LONG, end=line.end)
             continue
         if any(problem.rule == "json" for problem in problems):
-            unread = tuple(replace(one, sentence=_with_remedy(one.sentence, line.content)) for one in problems)
+            unread = tuple(
+                replace(problem, sentence=_with_remedy(problem.sentence, line.content)) for problem in problems
+            )
             yield LineVerdict(line.number, sender or "", "message", "", unread, end=line.end)
             continue
         if any(problem.rule == "size" for problem in problems):
@@ -185,7 +187,7 @@ def judge_lines(
                 continue
             speaker, value = content.sender, content.message
         judges = _make_judges(strict, () if is_named else protocols.values())
-        message = _Message(value, judges, sides, open_, speaker)
+        message = _Message(value, judges, sides, open_requests, speaker)
         spoken = (
             embedded.versions.choose_version(message.version, protocols, strict, is_fixed=fixed)
             if message.is_handshake
@@ -195,18 +197,18 @@ def judge_lines(
             is_named = embedded.versions.is_named(message.version, protocols)
             judges = () if is_named or embedded.versions.is_unknown(message.version, protocols) else judges
         verdict = message.make_verdict(spoken or strict, line)
-        if any(message.make_verdict(other, line).is_valid != verdict.is_valid for other in judges[1:]):
+        if any(message.make_verdict(judge, line).is_valid != verdict.is_valid for judge in judges[1:]):
             verdict = replace(_find_envelope(verdict), note=embedded.versions.describe_disagreement(protocols))
         if spoken is None and (message.is_agreed or not verdict.is_valid):  # what is wrong here may be right there
             verdict = replace(_find_envelope(verdict), note=embedded.versions.NO_SCHEMA)
-        more = _find_difference(message, protocols) if fixed else ()
-        yield replace(verdict, problems=(*problems, *verdict.problems, *more))
+        difference = _find_difference(message, protocols) if fixed else ()
+        yield replace(verdict, problems=(*problems, *verdict.problems, *difference))
         strict = spoken or (strict if message.kind == "request" else None)
 
 
-def _make_judges(strict: Strict | None, others: Iterable[Strict]) -> tuple[Strict, ...]:
+def _make_judges(strict: Strict | None, judges: Iterable[Strict]) -> tuple[Strict, ...]:
     """The validators of a message: the one in force, then those that may be."""
-    return () if strict is None else (strict, *(one for one in others if one is not strict))
+    return () if strict is None else (strict, *(judge for judge in judges if judge is not strict))
 
 
 def _find_envelope(verdict: LineVerdict) -> LineVerdict:
@@ -233,9 +235,9 @@ class _Message:
     """A message with its sender and method, as far as the stream shows them."""
 
     def __init__(
-        self, value: Any, judges: Sequence[Strict], sides: tuple[str, ...], open_: _Open, sender: str | None
+        self, value: Any, judges: Sequence[Strict], sides: tuple[str, ...], open_requests: _Open, sender: str | None
     ) -> None:
-        self.value, self.open, self.method = value, open_, ""
+        self.value, self.open, self.method = value, open_requests, ""
         self.version: object = None
         self.kind = _find_kind(value)
         self._methods: dict[int, str | None] = {}
@@ -246,11 +248,11 @@ class _Message:
         for item in value if is_array(value) else [value]:
             kind = _find_kind(item)
             if kind == "request":
-                open_.ask(self.sender, item["id"], item["method"])
+                open_requests.ask(self.sender, item["id"], item["method"])
             if kind in ("request", "notification") and item is value:
                 self.method = item["method"]
         if is_object(value) and self.kind in ("result", "error") and len(self._find_requesters(value)) == 1:
-            self.method = open_.answer(self.peer, value.get("id")) or ""
+            self.method = open_requests.answer(self.peer, value.get("id")) or ""
         if is_object(value) and self.method == "initialize":
             body = value.get("result" if self.kind == "result" else "params")
             self.version = body.get("protocolVersion") if is_object(body) else None
@@ -258,15 +260,15 @@ class _Message:
     def _find_sender(self, judges: Sequence[Strict], sides: tuple[str, ...]) -> str | None:
         """Who must have sent it; `None` if both sides may have."""
         for item in self.value if is_array(self.value) else [self.value]:
-            kind, other = _find_kind(item), None
+            kind, receiver = _find_kind(item), None
             if kind in ("request", "notification"):
                 routes = [strict.route(item["method"], is_request=kind == "request") for strict in judges]
-                other = next((route.side for route in routes if route is not None and route.side in sides), None)
+                receiver = next((route.side for route in routes if route is not None and route.side in sides), None)
             elif kind in ("result", "error"):
                 askers = self.open.list_askers(item.get("id"), sides)
-                other = askers[0] if len(askers) == 1 else None
-            if other is not None:
-                return next(side for side in sides if side != other)
+                receiver = askers[0] if len(askers) == 1 else None
+            if receiver is not None:
+                return next(side for side in sides if side != receiver)
         return None
 
     def _find_requesters(self, item: Mapping[str, Any]) -> list[str]:
@@ -352,10 +354,10 @@ def judge_conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[Line
         method = breaches[0].method if breaches else _find_method(content.message)
         problems = (*repeated, *map(_make_breach, breaches))
         yield LineVerdict(number, content.sender, _find_kind(content.message), method, problems, monitor.unjudged, end)
-    left = tuple(map(_make_open_problem, monitor.finish()))
-    if left:
-        is_judged = all(problem.rule != "not-judged" for problem in left)
-        yield LineVerdict(number, "", "end", "", left, "" if is_judged else _PARTLY, end)
+    open_problems = tuple(map(_make_open_problem, monitor.finish()))
+    if open_problems:
+        is_judged = all(problem.rule != "not-judged" for problem in open_problems)
+        yield LineVerdict(number, "", "end", "", open_problems, "" if is_judged else _PARTLY, end)
 
 
 def _read_content(line: Line, sides: tuple[str, ...]) -> tuple[RecordedMessage | str, tuple[LineProblem, ...]]:

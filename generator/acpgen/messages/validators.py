@@ -78,10 +78,10 @@ def read_versions(
     for name in names or ACP:
         validators.append(read_strict(find(name, references), methods or _find_profile(name), find_user_cache()))
         _require_two_peers(validators[-1], name)
-        first, other = map(find_peers, (validators[0], validators[-1]))
-        if first != other:
-            known = validators[0].contract.name
-            reason = f"{known} is spoken by {' and '.join(first)}, {name} by {' and '.join(other)}"
+        first, peers = map(find_peers, (validators[0], validators[-1]))
+        if first != peers:
+            first_name = validators[0].contract.name
+            reason = f"{first_name} is spoken by {' and '.join(first)}, {name} by {' and '.join(peers)}"
             remedy = "Name versions of one protocol"
             subject = "the verdict on a stream of messages"
             raise Faults([UNSUPPORTED(at="--protocol", subject=subject, reason=reason, remedy=remedy)])

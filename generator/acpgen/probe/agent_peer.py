@@ -28,14 +28,14 @@ class Agent:
         """The params of `initialize`."""
         self.sessions: dict[str, str] = {}
         """The folders of the sessions, by id."""
-        self.asked: list[str] = []
+        self.called_methods: list[str] = []
         self.holds = True
         """Whether prompts wait."""
         self._numbers = count(1)
 
     def __call__(self, method: str, params: Any) -> Any:
         """The result of a request. Raises `RequestError`, and `AnswerLater` for a prompt."""
-        self.asked.append(method)
+        self.called_methods.append(method)
         body: dict[str, Any] = params if is_object(params) else {}
         if method == "initialize":
             return self._initialize(body)
@@ -58,9 +58,9 @@ class Agent:
         raise RequestError(-32602 if method == "session/prompt" else -32601, f"{method} is not served here")
 
     def _initialize(self, body: dict[str, Any]) -> Any:
-        wanted = body.get("protocolVersion")
+        requested = body.get("protocolVersion")
         self.initialize_params = body
-        spoken: int = 2 if type(wanted) is int and wanted == 2 else 1
+        spoken: int = 2 if type(requested) is int and requested == 2 else 1
         self.version = spoken
         version = spoken if self.offers is None else self.offers
         info = {"name": "acpgen-probe", "version": "1.0"}

@@ -32,11 +32,11 @@ class SkipCase(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Handshake:
-    """The outcome of `initialize`: the connection, the requested version and the answer; `client` is set if the probe is the client."""
+    """The outcome of `initialize`: the connection, the requested variant and the answer; `client` is set if the probe is the client."""
 
     connection: Connection
     client: Client | None
-    wanted: Any
+    variant: Any
     id: Any
     answer: ReceivedMessage | None
     index: int
@@ -63,7 +63,7 @@ class Trial:
     folder: Path
     initialize: Callable[[Any], Handshake]
     report: Callable[[ProbeFinding], None]
-    another: Callable[[], Handshake]
+    start_run: Callable[[], Handshake]
     """Another run of the program, initialized with the same version."""
     bare: Callable[[], Handshake]
     """Another run, initialized by a client that advertises nothing."""
@@ -121,37 +121,39 @@ class Trial:
         """
         if self.case.start != "program" or self.handshake is None:
             return self.version
-        requested = 1 if isinstance(self.handshake.wanted, str) else self.handshake.wanted
-        candidates = [one for one in (self.handshake.version, requested) if one in KNOWN]
+        requested = 1 if isinstance(self.handshake.variant, str) else self.handshake.variant
+        candidates = [candidate for candidate in (self.handshake.version, requested) if candidate in KNOWN]
         return (
             int(candidates[0])
             if candidates
-            else max((one for one in KNOWN if self.initialize(one).version == one), default=1)
+            else max((version for version in KNOWN if self.initialize(version).version == version), default=1)
         )
 
-    def fail_answer(self, response: ReceivedMessage, message: str, **more: Any) -> None:
-        """Report a violation that an answer shows, together with its request; `more` is passed to `fail`."""
-        self.fail(message, response.asked, response.index, **more)
+    def fail_answer(self, response: ReceivedMessage, message: str, **details: Any) -> None:
+        """Report a violation that an answer shows, together with its request; `details` are passed to `fail`."""
+        self.fail(message, response.request_index, response.index, **details)
 
-    def require_alive(self, what: str, index: int, clause: Clause | str | None = None) -> bool:
+    def require_alive(self, subject: str, index: int, clause: Clause | str | None = None) -> bool:
         """Whether the program still answers after what was sent just now; where it does not, that is a breach."""
         connection, sent = self.connection, self.connection.sent
         if self.is_alive():
             return True
         self.is_lost = True
         who, how = connection.who, self.ended if connection.is_over else "stops answering"
-        self.fail(f"the {who} {how} after {what}", index, len(connection.rows) - 1, clause=clause, message_sent=sent)
+        self.fail(f"the {who} {how} after {subject}", index, len(connection.rows) - 1, clause=clause, message_sent=sent)
         return False
 
-    def notify(self, method: str, params: Any, what: str = "", clause: str | None = None) -> bool:
+    def notify(self, method: str, params: Any, subject: str = "", clause: str | None = None) -> bool:
         """Send a notification: whether the program goes on. That it does not is a breach, and so is an answer."""
-        connection, what = self.connection, what or f"the notification {method!r}"
+        connection, subject = self.connection, subject or f"the notification {method!r}"
         before, index = len(connection.bare), connection.notify(method, params)
         sent = connection.sent
-        if not self.require_alive(what, index, clause):
+        if not self.require_alive(subject, index, clause):
             return False
         for answer in connection.bare[before : before + 1]:
-            self.fail(f"{what} was answered", index, answer.index, clause="no-reply", message_sent=sent, place=method)
+            self.fail(
+                f"{subject} was answered", index, answer.index, clause="no-reply", message_sent=sent, place=method
+            )
         return True
 
     @property
@@ -183,7 +185,7 @@ class Trial:
         self,
         id_: Any,
         index: int,
-        what: str,
+        subject: str,
         clause: str | None = None,
         *,
         may_be_refused: bool = False,
@@ -195,20 +197,22 @@ class Trial:
         """
         connection, sent = self.connection, self.connection.sent
         if connection.is_over:
-            self.fail(f"the program {self.ended} in place of an answer to {what!r}", index, clause=clause or "answered")
+            self.fail(
+                f"the program {self.ended} in place of an answer to {subject!r}", index, clause=clause or "answered"
+            )
             return
-        waited, place = connection.clock.answer, f"{what} unanswered"
+        waited, place = connection.clock.answer, f"{subject} unanswered"
         later = len(connection.rows)
 
         def check() -> None:
             if connection.answers.get(write_id(id_)):
                 return
-            if may_be_refused and any(one.index > index for one in connection.bare):
+            if may_be_refused and any(response.index > index for response in connection.bare):
                 return
-            answered = any(one.index > later for answers in connection.answers.values() for one in answers)
+            answered = any(response.index > later for answers in connection.answers.values() for response in answers)
             also = ", though later requests were answered" if answered else ""
             begun = f" of {after}" if after else ""
-            sentence = f"{what!r} was not answered within {waited:g} s{begun}{also}"
+            sentence = f"{subject!r} was not answered within {waited:g} s{begun}{also}"
             self.fail(
                 sentence,
                 index,
@@ -226,10 +230,10 @@ class Trial:
         connection = self.connection
         if connection.is_over:
             return False
-        known = self.memory.get("ping")
-        if known is not None:
-            return connection.ask(*self.choose_ping()) is not None if known else self._skip_silent()
-        for method in (PING, "acpgen/ping", *(["session/new"] if connection.own == "client" else [])):
+        ping_method = self.memory.get("ping")
+        if ping_method is not None:
+            return connection.ask(*self.choose_ping()) is not None if ping_method else self._skip_silent()
+        for method in (PING, "acpgen/ping", *(["session/new"] if connection.probe_side == "client" else [])):
             self.memory["ping"] = method
             if connection.ask(*self.choose_ping(), self.slow if method == "session/new" else None) is not None:
                 return True
@@ -290,15 +294,15 @@ class Trial:
         """Seconds for an answer that may need a model or a server."""
         return SLOW * self.connection.clock.answer
 
-    def describe_refusal(self, what: str, response: ReceivedMessage) -> str:
+    def describe_refusal(self, name: str, response: ReceivedMessage) -> str:
         """Why something is unreachable, from the error of its response."""
-        return self.describe_failure(what, response, "was refused")
+        return self.describe_failure(name, response, "was refused")
 
-    def describe_failure(self, what: str, response: ReceivedMessage, how: str = "ended with an error") -> str:
+    def describe_failure(self, name: str, response: ReceivedMessage, how: str = "ended with an error") -> str:
         """The same for something that may have begun."""
         if response.code == AUTH_REQUIRED:
-            return f"{what} needs a login: {response.reason}. Log in with the program itself, then add --keep-home; see the guide 'Log in'"
-        return f"{what} {how}: {response.reason}"
+            return f"{name} needs a login: {response.reason}. Log in with the program itself, then add --keep-home; see the guide 'Log in'"
+        return f"{name} {how}: {response.reason}"
 
     def advertises(self, *path: str) -> bool:
         """Whether the agent advertises a capability, at a path below its capabilities."""
@@ -314,13 +318,13 @@ class Trial:
     @contextmanager
     def use_other_run(self, handshake: Handshake) -> Generator[None]:
         """Continue with another run of the program, which ends with the block."""
-        here, memory = self.handshake, self.memory
+        outer, memory = self.handshake, self.memory
         self.handshake, self.memory = handshake, {}
         try:
             yield
         finally:
             self.end(handshake)
-            self.handshake, self.memory = here, memory
+            self.handshake, self.memory = outer, memory
 
     # --- the program as a client ---
 

@@ -66,12 +66,12 @@ class Child:
 
         Raises `Faults` if the system does not start it.
         """
-        own = subprocess.PIPE if join is None else subprocess.DEVNULL
+        stream = subprocess.PIPE if join is None else subprocess.DEVNULL
         self._socket: socket | None = None
         try:
             # The command is the user's own, given for exactly this.
             self._program = embedded.supervisor.start(
-                command, stdin=own, stdout=own, stderr=subprocess.PIPE, keep_errors=True, env=variables
+                command, stdin=stream, stdout=stream, stderr=subprocess.PIPE, keep_errors=True, env=variables
             )
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
@@ -159,13 +159,12 @@ class Child:
                 total += len(data) + _LINE * data.count(b"\n")
                 buffer += data
                 if b"\n" in data:
-                    *whole, rest = buffer.split(b"\n")
-                    for line in whole:
+                    *lines, buffer = buffer.split(b"\n")
+                    for line in lines:
                         self._lines.put((time.time(), bytes(line)))
-                    buffer = rest
                 if len(buffer) > LONGEST or total > MOST:
-                    what, limit = ("a line of ", LONGEST) if len(buffer) > LONGEST else ("", MOST)
-                    self._excess = f"sent {what}more than {limit >> 20} MiB"
+                    subject, limit = ("a line of ", LONGEST) if len(buffer) > LONGEST else ("", MOST)
+                    self._excess = f"sent {subject}more than {limit >> 20} MiB"
                     break
         except OSError:
             pass  # its end was torn off

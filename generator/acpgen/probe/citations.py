@@ -24,7 +24,7 @@ class RequirementRow(NamedTuple):
 def read_requirements() -> Mapping[int | str, RequirementRow]:
     """Every row by its number or id."""
     table = _read_table()
-    titles = {one["id"]: one["title"] for one in table["documents"]}
+    titles = {document["id"]: document["title"] for document in table["documents"]}
     return {
         _read_identifier(row): RequirementRow(
             titles.get(row["document"], row["document"]), row["section"], row["says"], row["level"], row["who"]

@@ -28,11 +28,11 @@ class ClientProbing(Probing):
 
     side = "client"
 
-    def initialize(self, wanted: Any) -> Handshake:
+    def initialize(self, variant: Any) -> Handshake:
         """A run of the client against an agent that offers a version that does not exist, or sends an early update; cached."""
-        key = repr(wanted)
+        key = repr(variant)
         if key not in self.handshakes:
-            is_early = wanted == EARLY_UPDATE
+            is_early = variant == EARLY_UPDATE
             agent = Agent() if is_early else Agent(offers=NEWEST)
             handshake = self.handshakes[key] = self._start_client(agent)
             connection = handshake.connection
@@ -76,11 +76,11 @@ class ClientProbing(Probing):
 
     def _describe_silence(self, connection: Connection, agent: Agent) -> str:
         ended = "ended" if connection.is_over else f"sent nothing more within {self.clock.start:g} s"
-        last = f" after {agent.asked[-1]!r}" if agent.asked else ""
-        return f"the client sent no prompt: it {ended}{last}"
+        context = f" after {agent.called_methods[-1]!r}" if agent.called_methods else ""
+        return f"the client sent no prompt: it {ended}{context}"
 
     def _start_client(self, agent: Agent) -> Handshake:
-        command = list(self.wanted.command)
+        command = list(self.options.command)
         join: Callable[[], socket] | None = None
         if any(AGENT in part for part in command):
             folder = tempfile.mkdtemp(dir=self.scratch)
@@ -103,7 +103,7 @@ class ClientProbing(Probing):
     def _let_go(self, handshake: Handshake) -> None:
         """Answer held prompts, and give the client a moment to react."""
         connection = handshake.connection
-        version = next(one for one, outcome in self.open.items() if outcome is handshake)
+        version = next(version for version, outcome in self.open.items() if outcome is handshake)
         if time.monotonic() >= self.clock.until:
             return  # what is open is judged as it stands
         agent = self.memories[version]["agent"]

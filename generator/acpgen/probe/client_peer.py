@@ -32,7 +32,7 @@ class Client:
         self.manner: Manner = "serves"
         self.cancelled: set[str] = set()
         """Sessions whose turn was cancelled: open questions of it are answered so."""
-        self.asked: list[str] = []
+        self.called_methods: list[str] = []
         """The methods that were called."""
         self._offers = serves
         self._terminals: dict[str, bool] = {}
@@ -40,7 +40,7 @@ class Client:
 
     def __call__(self, method: str, params: Any) -> Any:
         """The result of a request. Raises `RequestError`."""
-        self.asked.append(method)
+        self.called_methods.append(method)
         body: Mapping[str, Any] = params if is_object(params) else {}
         if method == "session/request_permission":
             return self._choose_permission(body)

@@ -43,10 +43,10 @@ class Clock:
 
     def limit_seconds(self, seconds: float) -> float:
         """As much of these seconds as there is. Raises `TimeIsUp` where there is nothing."""
-        rest = self.until - time.monotonic()
-        if rest <= 0:
+        seconds_left = self.until - time.monotonic()
+        if seconds_left <= 0:
             raise TimeIsUp
-        return min(seconds, rest)
+        return min(seconds, seconds_left)
 
 
 def as_list(value: Any) -> list[Any]:
@@ -60,7 +60,7 @@ class ReceivedMessage:
 
     index: int
     value: Mapping[str, Any]
-    asked: int | None = None
+    request_index: int | None = None
 
     def reach(self, *path: str) -> Any:
         """The value at a path of members; `None` if there is none."""
@@ -110,7 +110,7 @@ class CaseBreach:
 
 
 class Connection:
-    """A connection to a running program. `own` is the side of the probe, `other` that of the program.
+    """A connection to a running program. `probe_side` and `program_side` are the sides of the protocol that both take.
 
     Everything goes through one transcript: what had arrived before something is sent stands before it.
     """
@@ -121,10 +121,10 @@ class Connection:
         monitor: Monitor,
         clock: Clock,
         answerer: Callable[[str, Any], Any],
-        own: str = "client",
-        other: str = "agent",
+        probe_side: str = "client",
+        program_side: str = "agent",
     ) -> None:
-        self.child, self.clock, self.own, self.other = child, clock, own, other
+        self.child, self.clock, self.probe_side, self.program_side = child, clock, probe_side, program_side
         self._monitor, self._answerer = monitor, answerer
         self.rows: list[TranscriptLine] = []
         self.breaches: list[CaseBreach] = []
@@ -144,7 +144,7 @@ class Connection:
         """Ids that may come back though the monitor saw no request with them: of lines that readers take in different ways."""
         self.open_requests: list[tuple[Any, str, Any]] = []
         """Requests of the program that wait for an answer: id, method and params."""
-        self.asked: dict[str, int] = {}
+        self.request_indices: dict[str, int] = {}
         """The places of the requests that were sent, by their ids as JSON."""
         self.silence = ""
         """Why the first request has no answer; empty where it has one."""
@@ -164,7 +164,7 @@ class Connection:
         """Send a message: a value, or bytes as they are, with a line end behind them. Returns its place in the transcript."""
         self.drain()
         data = message if isinstance(message, bytes) else json.dumps(message, ensure_ascii=False).encode()
-        index = self._note(self.own, data)
+        index = self._note(self.probe_side, data)
         if not quiet:
             self.sent = data
         self.child.write(data + b"\n")
@@ -173,7 +173,7 @@ class Connection:
     def send_pieces(self, data: bytes, cuts: Sequence[int]) -> None:
         """Send a line in pieces that end at these places, with pauses between them."""
         self.drain()
-        self._note(self.own, data.removesuffix(b"\n"))
+        self._note(self.probe_side, data.removesuffix(b"\n"))
         self.sent = data.removesuffix(b"\n")
         for begin, end in pairwise((0, *cuts, len(data))):
             self.child.write(data[begin:end])
@@ -183,7 +183,7 @@ class Connection:
         """Send several messages in one write."""
         self.drain()
         for line in lines:
-            self._note(self.own, line)
+            self._note(self.probe_side, line)
             self.sent = line
         self.child.write(b"".join(line + b"\n" for line in lines))
 
@@ -191,7 +191,7 @@ class Connection:
         """Send a request, and return its id."""
         name = self.make_id() if id_ is ... else id_
         message = {"jsonrpc": "2.0", "id": name, "method": method} | ({} if params is None else {"params": params})
-        self.asked[write_id(name)] = self.send(message)
+        self.request_indices[write_id(name)] = self.send(message)
         return name
 
     def notify(self, method: str, params: Any = None) -> int:
@@ -213,18 +213,18 @@ class Connection:
 
     def list_calls(self, method: str, since: int) -> list[ReceivedMessage]:
         """The calls of a method by the program, from an index of the transcript on."""
-        return [one for one in self.calls if one.index >= since and one.value.get("method") == method]
+        return [call for call in self.calls if call.index >= since and call.value.get("method") == method]
 
     def wait(self, is_done: Callable[[], bool], seconds: float) -> bool:
         """Read messages until a condition holds, the time is up, or the program has ended."""
         until = time.monotonic() + self.clock.limit_seconds(seconds)
         while not is_done():
-            rest = until - time.monotonic()
-            if rest <= 0 or self.child.has_ended:
+            seconds_left = until - time.monotonic()
+            if seconds_left <= 0 or self.child.has_ended:
                 self.clock.limit_seconds(1)
                 return False
             self._answer_delayed()
-            self._take(min(rest, 0.05 if self._delayed else rest))
+            self._take(min(seconds_left, 0.05 if self._delayed else seconds_left))
         return True
 
     def drain(self) -> None:
@@ -242,12 +242,14 @@ class Connection:
     @property
     def who(self) -> str:
         """The noun for the program in sentences."""
-        return "client" if self.own == "agent" else "program"
+        return "client" if self.probe_side == "agent" else "program"
 
     @property
     def is_idle(self) -> bool:
         """Whether all requests are answered, judged by the last one."""
-        return bool(self.answers) and max(one[-1].index for one in self.answers.values()) >= len(self.rows) - 2
+        return (
+            bool(self.answers) and max(responses[-1].index for responses in self.answers.values()) >= len(self.rows) - 2
+        )
 
     @property
     def is_over(self) -> bool:
@@ -278,7 +280,7 @@ class Connection:
         if arrival is None:
             return False
         line = arrival[1]
-        index = self._note(self.other, line) if line.strip() else -1
+        index = self._note(self.program_side, line) if line.strip() else -1
         if index < 0:
             return True
         try:
@@ -287,9 +289,9 @@ class Connection:
             return True
         if is_array(value):
             self.batches.append((index, value))
-        for one in value if is_array(value) else [value]:
-            if is_object(one):
-                self._receive(ReceivedMessage(index, one))
+        for message in value if is_array(value) else [value]:
+            if is_object(message):
+                self._receive(ReceivedMessage(index, message))
         return True
 
     def _receive(self, message: ReceivedMessage) -> None:
@@ -302,7 +304,7 @@ class Connection:
             if value.get("id") is None:
                 self.bare.append(message)
             name = write_id(value.get("id"))
-            self.answers.setdefault(name, []).append(replace(message, asked=self.asked.get(name)))
+            self.answers.setdefault(name, []).append(replace(message, request_index=self.request_indices.get(name)))
 
     def _reply(self, id_: Any, method: str, params: Any) -> None:
         if self.delay:
@@ -323,7 +325,7 @@ class Connection:
     def reply(self, message: Mapping[str, Any]) -> None:
         """Send a response, which is not what a case sends of its own."""
         data = json.dumps(message, ensure_ascii=False).encode()
-        self._note(self.own, data)
+        self._note(self.probe_side, data)
         self.child.write(data + b"\n")
 
     def answer_delayed_now(self) -> None:
@@ -370,8 +372,8 @@ class Connection:
 def _cut(row: TranscriptLine) -> TranscriptLine:
     if len(row.message) <= LONGEST_SHOWN:
         return row
-    rest = len(row.message) - LONGEST_SHOWN
-    return TranscriptLine(row.sender, row.message[:LONGEST_SHOWN] + f"… ({rest} more bytes)".encode())
+    excess = len(row.message) - LONGEST_SHOWN
+    return TranscriptLine(row.sender, row.message[:LONGEST_SHOWN] + f"… ({excess} more bytes)".encode())
 
 
 def write_id(id_: Any) -> str:

@@ -78,14 +78,14 @@ class Probing:
     side = "agent"
 
     def __init__(self, settings: ProbeOptions, report: Conformance, scratch: Path, began: float) -> None:
-        self.wanted, self.report, self.scratch = settings, report, scratch
+        self.options, self.report, self.scratch = settings, report, scratch
         self.strict: list[Strict] = validators.read_versions([f"acp/v{version}" for version in VERSIONS])
         self.clock = Clock(settings.seconds, STARTS * settings.seconds, began + settings.total)
         self.open: dict[int, Handshake] = {}
         self.memories: dict[int, dict[str, Any]] = {}
         self.handshakes: dict[str, Handshake] = {}
         self.closed: set[int] = set()
-        self.found: list[ProbeFinding] = []
+        self.findings: list[ProbeFinding] = []
         self.current = ""
         self.memory: dict[str, Any] = {}
         """What is known of the program, whatever the connection."""
@@ -95,18 +95,18 @@ class Probing:
         table = registry.load()
         names = {
             registry.name_case(case, version): (case, version)
-            for version in self.wanted.versions
+            for version in self.options.versions
             for case in table.values()
             if self.side in case.sides and (version in case.versions or case.start == "program")
         }
         usual = {name for name, (case, _) in names.items() if not case.is_extra}
-        selection = registry.select_cases(self.wanted.cases, names) if self.wanted.cases else usual
+        selection = registry.select_cases(self.options.cases, names) if self.options.cases else usual
         is_over = False
         for name, (case, version) in names.items():
             if name not in selection:
                 continue
             if is_over:
-                self._skip(name, f"the time limit of the whole probe, {self.wanted.total:g} s, was reached")
+                self._skip(name, f"the time limit of the whole probe, {self.options.total:g} s, was reached")
                 continue
             try:
                 self.clock.limit_seconds(0)
@@ -116,20 +116,20 @@ class Probing:
                 self._skip(name, str(reason))
             except TimeIsUp:
                 is_over = True
-                self._skip(name, f"the time limit of the whole probe, {self.wanted.total:g} s, was reached")
+                self._skip(name, f"the time limit of the whole probe, {self.options.total:g} s, was reached")
 
     def _skip(self, name: str, reason: str) -> None:
-        if any(finding.case == name for finding in self.found):
+        if any(finding.case == name for finding in self.findings):
             self.report.reached.append(name)
         else:
             self.report.not_reached.append(SkippedCase(name, reason))
 
     def _run_case(self, name: str, case: ProbeCase, version: int) -> None:
         self.current = name
-        random = Random(f"{self.wanted.seed} {name}")  # noqa: S311 - drawn again from the seed that the report tells
+        random = Random(f"{self.options.seed} {name}")  # noqa: S311 - drawn again from the seed that the report tells
         trial = Trial(
-            *(case, name, version, random, self.scratch / "work", self.initialize, self.found.append),
-            another=lambda: self._initialize(version),
+            *(case, name, version, random, self.scratch / "work", self.initialize, self.findings.append),
+            start_run=lambda: self._initialize(version),
             bare=lambda: self._initialize(f"bare {version}"),
             end=lambda handshake: self._end(handshake.connection),
         )
@@ -173,7 +173,7 @@ class Probing:
     def _learn(self, handshake: Handshake) -> None:
         """Note which version is spoken, and by which program."""
         version = handshake.version
-        if version != handshake.wanted or version not in VERSIONS or version in self.report.versions:
+        if version != handshake.variant or version not in VERSIONS or version in self.report.versions:
             return
         field = "agentInfo" if version == 1 else "info"
         self.note_program(version, None if handshake.answer is None else handshake.answer.reach("result", field))
@@ -187,32 +187,32 @@ class Probing:
 
     # --- connections ---
 
-    def initialize(self, wanted: Any) -> Handshake:
+    def initialize(self, variant: Any) -> Handshake:
         """The outcome of `initialize` with this version; cached. Connections that no case shares are closed at once."""
-        key = repr(wanted)
+        key = repr(variant)
         if key not in self.handshakes:
-            outcome = self.handshakes[key] = self._initialize(wanted)
+            outcome = self.handshakes[key] = self._initialize(variant)
             self._learn(outcome)
             if (
-                not (wanted in VERSIONS and type(wanted) is int and outcome.version == wanted)
+                not (variant in VERSIONS and type(variant) is int and outcome.version == variant)
                 and outcome.answer is not None
             ):
                 self._end(outcome.connection)
         return self.handshakes[key]
 
-    def _initialize(self, wanted: Any) -> Handshake:
+    def _initialize(self, variant: Any) -> Handshake:
         """Start the program and send `initialize`: with a version, or in one of the named ways."""
-        client = Client(self.scratch / "work", serves=not str(wanted).startswith("bare"))
-        connection = self._connect(self.wanted.command, client, None)
+        client = Client(self.scratch / "work", serves=not str(variant).startswith("bare"))
+        connection = self._connect(self.options.command, client, None)
         # Two documents differ in what becomes of a version that is too old: the case alone says what is expected.
-        connection.is_judged = wanted not in ("early", "all at once", 0)
+        connection.is_judged = variant not in ("early", "all at once", 0)
         sent: set[str] = set()
-        if wanted in ("early", "all at once"):
+        if variant in ("early", "all at once"):
             params: dict[str, Any] = {"cwd": str(self.scratch / "work"), "mcpServers": []}
             sent.add(connection.call("session/new", params, "early"))
-        if wanted == "all at once":
+        if variant == "all at once":
             sent.add(connection.call("initialize", make_initialize_params({"major": 1}), "malformed"))
-        id_ = connection.call("initialize", make_initialize_params(wanted))
+        id_ = connection.call("initialize", make_initialize_params(variant))
         index = len(connection.rows) - 1
         try:
             answer = connection.answer(id_, self.clock.start)
@@ -224,13 +224,13 @@ class Probing:
             raise
         if answer is None:
             connection.silence = _describe_silence(connection)
-        return Handshake(connection, client, wanted, id_, answer, index)
+        return Handshake(connection, client, variant, id_, answer, index)
 
     def _connect(
         self, command: Sequence[str], answerer: Callable[[str, Any], Any], join: Callable[[], socket] | None
     ) -> Connection:
         """Start a program and connect to it, over the socket of `join` or its standard streams."""
-        variables = make_environment(self.scratch, self.wanted.variables, keep_home=self.wanted.keep_home)
+        variables = make_environment(self.scratch, self.options.variables, keep_home=self.options.keep_home)
         sides = ("agent", "client") if self.side == "client" else ("client", "agent")
         monitor = validators.make_monitor(self.strict)
         connection = Connection(Child(command, variables, join), monitor, self.clock, answerer, *sides)
@@ -247,16 +247,16 @@ class Probing:
             return
         self.closed.add(id(connection))
         was_over = connection.is_over
-        is_shared = any(connection is one.connection for one in self.open.values())
+        is_shared = any(connection is handshake.connection for handshake in self.open.values())
         is_asked = is_shared and self.side == "agent" and not was_over and time.monotonic() < self.clock.until
         ended = connection.close(2.0 if is_asked else 0.05)
         if not self.report.errors and connection.child.errors:
             self.report.errors = connection.child.errors
-        self.found += list_breaches(connection) if connection.is_judged else ()
+        self.findings += list_breaches(connection) if connection.is_judged else ()
         if is_shared:
             self.report.not_reached += list_unjudged(connection)
         if is_asked and not ended and connection.is_idle:
-            self.found.append(
+            self.findings.append(
                 ProbeFinding(
                     rule="transports/end-of-input",
                     case=connection.case,
@@ -272,36 +272,36 @@ class Probing:
         """Close all connections, and finish the report."""
         for handshake in [*self.handshakes.values(), *self.open.values()]:
             self._end(handshake.connection)
-        self.report.findings = merge(self.found)
-        unique = dict.fromkeys((one.case, one.reason) for one in self.report.not_reached)
-        self.report.not_reached = [SkippedCase(*one) for one in unique]
+        self.report.findings = merge(self.findings)
+        unique = dict.fromkeys((skip.case, skip.reason) for skip in self.report.not_reached)
+        self.report.not_reached = [SkippedCase(*key) for key in unique]
 
 
 def _describe_silence(connection: Connection) -> str:
     """Why `initialize` has no answer."""
     if not connection.is_over:
-        has_output = any(row.sender == connection.other for row in connection.rows)
+        has_output = any(row.sender == connection.program_side for row in connection.rows)
         action = "sent output, but no answer," if has_output else "sent nothing"
         return f"the program {action} within {connection.clock.start:g} s of `initialize`"
     return f"the program {connection.child.describe_end()} before it answered `initialize`"
 
 
-def make_initialize_params(wanted: Any) -> dict[str, Any]:
+def make_initialize_params(variant: Any) -> dict[str, Any]:
     """The params of `initialize` for a version, or in one of the named ways."""
-    version = wanted if not isinstance(wanted, str) else 2 if wanted == "bare 2" else 1
+    version = variant if not isinstance(variant, str) else 2 if variant == "bare 2" else 1
     info = {"name": "acpgen-probe", "title": "acpgen probe", "version": _get_version()}
-    if wanted == "bare 2":
+    if variant == "bare 2":
         return {"protocolVersion": 2, "info": info, "capabilities": {}}
     if version == 2 or version == 65535:
-        both = {"clientInfo": info, "clientCapabilities": CAPABILITIES[1]} if version == 65535 else {}
-        return {"protocolVersion": version, "info": info, "capabilities": CAPABILITIES[2], **both}
-    capabilities: dict[str, Any] = {} if wanted == "bare 1" else {**CAPABILITIES[1]}
+        v1_fields = {"clientInfo": info, "clientCapabilities": CAPABILITIES[1]} if version == 65535 else {}
+        return {"protocolVersion": version, "info": info, "capabilities": CAPABILITIES[2], **v1_fields}
+    capabilities: dict[str, Any] = {} if variant == "bare 1" else {**CAPABILITIES[1]}
     params: dict[str, Any] = {"protocolVersion": version, "clientCapabilities": capabilities, "clientInfo": info}
-    if wanted in ("capability", "all at once"):
+    if variant in ("capability", "all at once"):
         capabilities["acpgenProbe"] = {"tide": True}
-    if wanted == "registry":
+    if variant == "registry":
         capabilities |= {"auth": {"terminal": True}, "_meta": {"terminal-auth": True}}
-    if wanted in ("meta", "all at once"):
+    if variant in ("meta", "all at once"):
         params["_meta"] = {"acpgen.dev/probe": {"tide": [1, None]}}
         capabilities["_meta"] = {"acpgen.dev/probe": True}
     return params

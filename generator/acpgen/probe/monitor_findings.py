@@ -50,14 +50,14 @@ def list_breaches(connection: Connection) -> Iterator[ProbeFinding]:
     """Yield the findings of an ended connection from what the monitor saw."""
     for case_breach in connection.breaches:
         breach = case_breach.breach
-        at_fault = connection.own if breach.rule in _OWED else connection.other
+        at_fault = connection.probe_side if breach.rule in _OWED else connection.program_side
         if breach.rule in _PASSED_OVER or breach.sender != at_fault or _is_tolerated(connection, case_breach):
             continue
         yield ProbeFinding(
             rule=breach.rule,
             case=case_breach.case,
             clause=_choose_clause(
-                breach.rule, _find_requirements(breach, connection.version), breach.level, connection.other
+                breach.rule, _find_requirements(breach, connection.version), breach.level, connection.program_side
             ),
             level=breach.level,
             message=f"{breach.method}: {breach.sentence}{_describe_place(breach.pointer)}"
@@ -73,7 +73,7 @@ def list_breaches(connection: Connection) -> Iterator[ProbeFinding]:
 def list_unjudged(connection: Connection) -> Iterator[SkippedCase]:
     """What the monitor did not judge of what the program sent."""
     for case_breach in connection.breaches:
-        if case_breach.breach.rule == "not-judged" and case_breach.breach.sender == connection.other:
+        if case_breach.breach.rule == "not-judged" and case_breach.breach.sender == connection.program_side:
             yield SkippedCase(case_breach.case or "monitor", case_breach.breach.sentence)
 
 
@@ -82,11 +82,11 @@ def merge(findings: Iterable[ProbeFinding]) -> list[ProbeFinding]:
     from dataclasses import replace
 
     findings_by_key: dict[tuple[str, str, str, str], ProbeFinding] = {}
-    for one in findings:
-        key = (one.rule, one.version, one.level, one.place)
-        other = findings_by_key.get(key)
-        findings_by_key[key] = one if other is None else replace(other, times=other.times + one.times)
-    return sorted(findings_by_key.values(), key=lambda one: ("must", "should", "note").index(one.level))
+    for finding in findings:
+        key = (finding.rule, finding.version, finding.level, finding.place)
+        earlier = findings_by_key.get(key)
+        findings_by_key[key] = finding if earlier is None else replace(earlier, times=earlier.times + finding.times)
+    return sorted(findings_by_key.values(), key=lambda finding: ("must", "should", "note").index(finding.level))
 
 
 def _is_tolerated(connection: Connection, case_breach: CaseBreach) -> bool:
@@ -110,9 +110,9 @@ def _find_request(connection: Connection, index: int) -> int | None:
     if not is_object(value) or "method" in value or "id" not in value:
         return None
     for at in range(index - 1, -1, -1):
-        other = connection.rows[at]
-        if other.sender == connection.own and len(other.message) < 100_000:
-            request = _read(other.message)
+        row = connection.rows[at]
+        if row.sender == connection.probe_side and len(row.message) < 100_000:
+            request = _read(row.message)
             if is_object(request) and "method" in request and request.get("id") == value["id"]:
                 return at
     return None
@@ -131,12 +131,15 @@ def _describe_place(pointer: str) -> str:
 
 def _find_requirements(breach: Breach, version: int | str | None) -> tuple[int | str, ...]:
     """The requirements behind a violation in the version in force. Before the handshake ends, the monitor cites the newest version."""
-    own = f"acp/v{version}"
-    is_other = all(str(each).startswith("acp/") and not str(each).startswith(f"{own}/") for each in breach.requirements)
+    protocol = f"acp/v{version}"
+    is_other = all(
+        str(id_).startswith("acp/") and not str(id_).startswith(f"{protocol}/") for id_ in breach.requirements
+    )
     if version is None or not is_other:
         return breach.requirements
     return (
-        embedded.requirements.find_requirements(own, breach.rule, (breach.method, breach.sender)) or breach.requirements
+        embedded.requirements.find_requirements(protocol, breach.rule, (breach.method, breach.sender))
+        or breach.requirements
     )
 
 
@@ -146,9 +149,9 @@ def _choose_clause(rule: str, requirements: tuple[int | str, ...], level: Streng
     A requirement that binds the other side alone is passed over.
     """
     table = requirements_table()
-    binding = [each for each in requirements if each in table and table[each].who in (side, "both", "schema")]
+    binding = [id_ for id_ in requirements if id_ in table and table[id_].who in (side, "both", "schema")]
     if binding:
-        nearest = min(binding, key=lambda each: table[each].level not in _WORDS[level])
+        nearest = min(binding, key=lambda id_: table[id_].level not in _WORDS[level])
         row = table[nearest]
         return Clause(row.document, row.section, level, row.says, nearest)
     monitor_rule = embedded.monitor.RULES.get(rule)

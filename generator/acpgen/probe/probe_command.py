@@ -29,24 +29,24 @@ def choose_seed(requested: int | None) -> int:
 
 def find_cases(names: Sequence[str], side: str) -> list[ProbeCase]:
     """The cases of a side below these names. Raises `Faults` for a name that has none."""
-    table = [one for one in registry.load().values() if side in one.sides]
-    every = [registry.name_case(one, version) for one in table for version in one.versions]
+    table = [case for case in registry.load().values() if side in case.sides]
+    case_names = [registry.name_case(case, version) for case in table for version in case.versions]
     for name in names:
-        if not registry.select_cases([name], every):
-            known = [*every, *(one.id for one in table), *(one.id.partition("/")[0] for one in table)]
+        if not registry.select_cases([name], case_names):
+            known_names = [*case_names, *(case.id for case in table), *(case.id.partition("/")[0] for case in table)]
             raise Faults(
-                [UNKNOWN_NAME(at="--case", kind="case", name=name, hint=suggest_name(name, dict.fromkeys(known)))]
+                [UNKNOWN_NAME(at="--case", kind="case", name=name, hint=suggest_name(name, dict.fromkeys(known_names)))]
             )
     return [
-        one
-        for one in table
-        if not names or registry.select_cases(names, [registry.name_case(one, version) for version in one.versions])
+        case
+        for case in table
+        if not names or registry.select_cases(names, [registry.name_case(case, version) for version in case.versions])
     ]
 
 
 def choose_versions(protocols: Sequence[str]) -> tuple[int, ...]:
     """The versions of ACP that are named. Raises `Faults` for other protocols, and says what there is for those of MCP."""
-    known = {"acp/v1": 1, "acp/v2": 2}
+    versions = {"acp/v1": 1, "acp/v2": 2}
     for name in protocols:
         if name.startswith("mcp/"):
             subject = f"A probe of {name}"
@@ -58,9 +58,9 @@ def choose_versions(protocols: Sequence[str]) -> tuple[int, ...]:
                 f"or acpgen validate --session FILE --protocol {name} for a recording"
             )
             raise Faults([UNSUPPORTED(at="--protocol", subject=subject, reason=reason, remedy=remedy)])
-        if name not in known:
-            raise Faults([UNKNOWN_NAME(at="--protocol", kind="protocol", name=name, hint=suggest_name(name, known))])
-    return tuple(dict.fromkeys(known[name] for name in protocols)) or (1, 2)
+        if name not in versions:
+            raise Faults([UNKNOWN_NAME(at="--protocol", kind="protocol", name=name, hint=suggest_name(name, versions))])
+    return tuple(dict.fromkeys(versions[name] for name in protocols)) or (1, 2)
 
 
 def list_cases(table: Sequence[ProbeCase]) -> str:
@@ -69,16 +69,16 @@ def list_cases(table: Sequence[ProbeCase]) -> str:
 
     lines: list[str] = []
     for heading, is_strict in (("Demanded (MUST)", False), ("Advised, or not said (strict)", True)):
-        group = [one for one in table if one.is_strict == is_strict]
+        group = [case for case in table if case.is_strict == is_strict]
         if group:
             lines += ["", heading] if lines else [heading]
-        for one in group:
-            where = "" if one.start == "program" else f"  v{', v'.join(map(str, one.versions))}"
-            lines.append(f"  {one.id}{where}")
-            lines += wrap(" ".join(one.doc.split()), "      ")
-            clause = one.find_clause(one.versions[0])
+        for case in group:
+            where = "" if case.start == "program" else f"  v{', v'.join(map(str, case.versions))}"
+            lines.append(f"  {case.id}{where}")
+            lines += wrap(" ".join(case.doc.split()), "      ")
+            clause = case.find_clause(case.versions[0])
             lines += wrap(f"{clause.document}, {clause.section}", "      ")
-            rows = dict.fromkeys(row for version in one.versions for row in one.list_requirements(version))
+            rows = dict.fromkeys(row for version in case.versions for row in case.list_requirements(version))
             if rows:
                 lines += wrap(f"Requirements: {', '.join(map(str, rows))}", "      ")
     return strip_colours("\n".join(lines)) + "\n"
@@ -87,9 +87,9 @@ def list_cases(table: Sequence[ProbeCase]) -> str:
 def apply_baseline(report: Conformance, baseline: Mapping[str, Any]) -> None:
     """Move findings that a baseline contains out of the report, and note which of them no longer occur."""
     rows = {str(row["fingerprint"]): row for row in baseline["findings"]}
-    report.known = [one for one in report.findings if one.fingerprint in rows]
-    report.findings = [one for one in report.findings if one.fingerprint not in rows]
-    known_fingerprints = {one.fingerprint for one in report.known}
+    report.known = [finding for finding in report.findings if finding.fingerprint in rows]
+    report.findings = [finding for finding in report.findings if finding.fingerprint not in rows]
+    known_fingerprints = {finding.fingerprint for finding in report.known}
     reached = set(report.reached)
     report.gone = [row for mark, row in rows.items() if mark not in known_fingerprints and row.get("case") in reached]
 
@@ -97,8 +97,8 @@ def apply_baseline(report: Conformance, baseline: Mapping[str, Any]) -> None:
 def render_baseline(report: Conformance) -> str:
     """The findings of a report as a baseline."""
     rows = [
-        {"fingerprint": one.fingerprint, "case": one.case, "rule": one.rule, "level": one.level, "message": one.message}
-        for one in report.findings
+        {name: getattr(finding, name) for name in ("fingerprint", "case", "rule", "level", "message")}
+        for finding in report.findings
     ]
     return json.dumps({"findings": sorted(rows, key=lambda row: (row["case"], row["fingerprint"]))}, indent=2) + "\n"
 

@@ -47,9 +47,9 @@ def make_report(report: Conformance) -> DiagnosticReport:
             ("seconds", f"{report.seconds:.1f}"),
             ("command", shlex.join(report.command)),
         ),
-        diagnostics=(*(_make_diagnostic(each, report) for each in report.findings), *_list_notes(report)),
+        diagnostics=(*(_make_diagnostic(finding, report) for finding in report.findings), *_list_notes(report)),
         passed=tuple(report.reached),
-        skipped=tuple((each.case, each.reason) for each in report.not_reached),
+        skipped=tuple((skip.case, skip.reason) for skip in report.not_reached),
         is_judged=report.verdict != "not judged",
         data=partial(as_data, report),
         describe=partial(_describe_rules, report),
@@ -80,28 +80,28 @@ def _write_badge(report: Conformance) -> str:
     return {"breaks": broken, "passes": passes, "not judged": "not judged"}[report.verdict]
 
 
-def _make_diagnostic(one: ProbeFinding, report: Conformance) -> Diagnostic:
-    suite, _, name = one.case.rpartition("/")
-    lines = tuple(map(_write_transcript_line, one.transcript))
-    keys = (*("" for _ in one.transcript[1:]), one.key)  # what is wrong stands in the last message
+def _make_diagnostic(finding: ProbeFinding, report: Conformance) -> Diagnostic:
+    suite, _, name = finding.case.rpartition("/")
+    lines = tuple(map(_write_transcript_line, finding.transcript))
+    keys = (*("" for _ in finding.transcript[1:]), finding.key)  # what is wrong stands in the last message
     brief = tuple(_shorten(line, key) for line, key in zip(lines, keys, strict=True))
     return Diagnostic(
-        rule=one.rule,
-        severity=_WORDS[one.level],
-        message=_write_message(one),
-        subject=one.case,
-        details=(str(one.clause), f"Run it again: {_write_rerun_command(one, report)}"),
-        fingerprint=one.fingerprint,
+        rule=finding.rule,
+        severity=_WORDS[finding.level],
+        message=_write_message(finding),
+        subject=finding.case,
+        details=(str(finding.clause), f"Run it again: {_write_rerun_command(finding, report)}"),
+        fingerprint=finding.fingerprint,
         evidence=(Snippet("These messages show it:", lines=lines, brief=brief),),
         group=suite,
         case=name,
-        fails=one in report.failing,
-        properties=_write_finding(one, report),
+        fails=finding in report.failing,
+        properties=_write_finding(finding, report),
     )
 
 
-def _write_message(one: ProbeFinding) -> str:
-    return one.message if one.times == 1 else f"{one.message} ({one.times} times)"
+def _write_message(finding: ProbeFinding) -> str:
+    return finding.message if finding.times == 1 else f"{finding.message} ({finding.times} times)"
 
 
 def _list_notes(report: Conformance) -> Iterator[Diagnostic]:
@@ -115,15 +115,15 @@ def _list_notes(report: Conformance) -> Iterator[Diagnostic]:
 
 
 def _describe_rules(report: Conformance, rules: Collection[str]) -> Sequence[RuleDescription]:
-    clauses = {each.rule: each.clause for each in reversed(report.findings)}
-    return [RuleDescription(rule, each.says, str(each)) for rule, each in clauses.items() if rule in rules]
+    clauses = {finding.rule: finding.clause for finding in reversed(report.findings)}
+    return [RuleDescription(rule, clause.says, str(clause)) for rule, clause in clauses.items() if rule in rules]
 
 
-def _write_rerun_command(one: ProbeFinding, report: Conformance) -> str:
+def _write_rerun_command(finding: ProbeFinding, report: Conformance) -> str:
     """The command that reruns only the case of a finding."""
     side = " --client" if report.side == "client" else ""
     options = "".join(f" {option}" for option in report.options)
-    return f"acpgen probe{side} --case {one.case} --seed {report.seed}{options} -- {shlex.join(report.command)}"
+    return f"acpgen probe{side} --case {finding.case} --seed {report.seed}{options} -- {shlex.join(report.command)}"
 
 
 def _write_transcript_line(row: TranscriptLine) -> str:
@@ -138,11 +138,11 @@ def _shorten(text: str, key: str) -> str:
         return text
     at = text.find(f'"{make_visible(key)}"') if key else -1
     half = _LONGEST // 2
-    rest = f"… ({len(text)} characters; --format json has all of them)"
+    remark = f"… ({len(text)} characters; --format json has all of them)"
     if at + len(key) < _LONGEST:
-        return f"{text[:_LONGEST]}{rest}"
+        return f"{text[:_LONGEST]}{remark}"
     start = max(half, at - half // 4)
-    return f"{text[:half]}{'…' if start > half else ''}{text[start : start + half]}{rest}"
+    return f"{text[:half]}{'…' if start > half else ''}{text[start : start + half]}{remark}"
 
 
 def as_data(report: Conformance) -> dict[str, Any]:
@@ -158,28 +158,30 @@ def as_data(report: Conformance) -> dict[str, Any]:
         "versions": list(report.versions),
         "verdict": report.verdict,
         "counts": {level: report.counts[level] for level in LEVELS},
-        "findings": [_write_finding(one, report) for one in report.findings],
+        "findings": [_write_finding(finding, report) for finding in report.findings],
         "reached": report.reached,
-        "not_reached": [{"case": one.case, "reason": one.reason} for one in report.not_reached],
+        "not_reached": [{"case": skip.case, "reason": skip.reason} for skip in report.not_reached],
         **({} if report.versions else {"standard_error": report.errors}),
-        "known": [{name: getattr(one, name) for name in ("fingerprint", "rule", "message")} for one in report.known],
-        "gone": [dict(one) for one in report.gone],
+        "known": [
+            {name: getattr(finding, name) for name in ("fingerprint", "rule", "message")} for finding in report.known
+        ],
+        "gone": [dict(row) for row in report.gone],
         "seconds": round(report.seconds, 1),
     }
 
 
-def _write_finding(one: ProbeFinding, report: Conformance) -> dict[str, Any]:
+def _write_finding(finding: ProbeFinding, report: Conformance) -> dict[str, Any]:
     return {
-        "rule": one.rule,
-        "requirement": {name: getattr(one.clause, name) for name in ("document", "section", "number", "says")},
-        "level": one.level,
-        "message": _write_message(one),
-        "transcript": [_write_line(row) for row in one.transcript],
+        "rule": finding.rule,
+        "requirement": {name: getattr(finding.clause, name) for name in ("document", "section", "number", "says")},
+        "level": finding.level,
+        "message": _write_message(finding),
+        "transcript": [_write_line(row) for row in finding.transcript],
         "reproduce": {
-            "command": _write_rerun_command(one, report),
-            "case": one.case,
-            "message": one.sent.decode("utf-8", "backslashreplace"),
-            "fingerprint": one.fingerprint,
+            "command": _write_rerun_command(finding, report),
+            "case": finding.case,
+            "message": finding.sent.decode("utf-8", "backslashreplace"),
+            "fingerprint": finding.fingerprint,
         },
     }
 

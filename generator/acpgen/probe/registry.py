@@ -28,7 +28,7 @@ class ProbeCase:
 
     id: str
     strength: Strength
-    own: Clause | None
+    clause: Clause | None
     doc: str
     start: Start
     versions: tuple[int, ...]
@@ -37,8 +37,8 @@ class ProbeCase:
 
     def list_requirements(self, version: int) -> tuple[int | str, ...]:
         """The rows of the table of requirements that it tests in a version; empty if only JSON-RPC demands it."""
-        other = f"acp/v{2 if version == 1 else 1}/"
-        return tuple(one for one in list_tested_rows().get(self.id, ()) if not str(one).startswith(other))
+        foreign_prefix = f"acp/v{2 if version == 1 else 1}/"
+        return tuple(row for row in list_tested_rows().get(self.id, ()) if not str(row).startswith(foreign_prefix))
 
     @property
     def is_extra(self) -> bool:
@@ -48,8 +48,8 @@ class ProbeCase:
     def find_clause(self, version: int) -> Clause:
         """The demand that it tests in a version: its own clause, or the first row of the table that it tests."""
         rows = self.list_requirements(version)
-        if self.own is not None:
-            return replace(self.own, number=rows[0]) if rows else self.own
+        if self.clause is not None:
+            return replace(self.clause, number=rows[0]) if rows else self.clause
         number = rows[0] if rows else list_tested_rows()[self.id][0]
         row = read_requirements()[number]
         return Clause(row.document, row.section, self.strength, row.says, number)
@@ -84,10 +84,10 @@ def case(
     def enter(run: Callable[[Trial], None]) -> Callable[[Trial], None]:
         assert name not in CASES, name
         assert run.__doc__, name
-        own = CLAUSES.get(demand)
-        strength: Any = demand if own is None else own.strength
+        clause = CLAUSES.get(demand)
+        strength: Any = demand if clause is None else clause.strength
         assert strength in get_args(Strength), demand
-        CASES[name] = ProbeCase(name, strength, own, cleandoc(run.__doc__), start, versions, sides, run)
+        CASES[name] = ProbeCase(name, strength, clause, cleandoc(run.__doc__), start, versions, sides, run)
         return run
 
     return enter
@@ -112,8 +112,8 @@ def select_cases(patterns: Iterable[str], names: Iterable[str]) -> set[str]:
     for name in names:
         bare = name.partition("/")[2] if name[:2] in ("v1", "v2") else name
         if any(
-            one in (name, bare) or f"{name}/".startswith(f"{one}/") or f"{bare}/".startswith(f"{one}/")
-            for one in patterns
+            pattern in (name, bare) or f"{name}/".startswith(f"{pattern}/") or f"{bare}/".startswith(f"{pattern}/")
+            for pattern in patterns
         ):
             matches.add(name)
     return matches

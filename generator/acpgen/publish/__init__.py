@@ -52,7 +52,7 @@ _BETWEEN: Final = "Between versions"
 
 
 def make_pages(
-    every: Sequence[Version],
+    all_versions: Sequence[Version],
     docs_inputs: DocsInputs = NONE,
     *,
     for_site: bool = False,
@@ -77,7 +77,7 @@ def make_pages(
         return memory.compute_once(kind, (*inputs, *options.values()), call, may_lag=may_lag)
 
     table = compute_once("table", _read_table, json.dumps(docs_inputs.requirements), docs_inputs.root, may_lag=False)
-    versions = [version for version in every if for_site or find_extended(version, every) is None]
+    versions = [version for version in all_versions if for_site or find_extended(version, all_versions) is None]
     where = find_page_paths(versions, for_site=for_site)
     names = tuple((version.name, version.family) for version in versions)
     past = memory.compute_once("past", (names, docs_inputs.releases), lambda: read_histories(versions, docs_inputs))
@@ -89,8 +89,8 @@ def make_pages(
     faults: list[Fault] = []
     for version in versions:
         name, releases = version.name, docs_inputs.releases.get(version.name)
-        others = [other for other in versions if other.family == version.family and other is not version]
-        others += filter(None, [find_extended(version, versions)])
+        related = [relative for relative in versions if relative.family == version.family and relative is not version]
+        related += filter(None, [find_extended(version, versions)])
         origins = compute_once(
             f"origins {name}", divergences.find_origins, version, past.get(name), releases, docs_inputs.root
         )
@@ -98,17 +98,17 @@ def make_pages(
             with version.bundle.limit_steps():
                 inputs = (version, past.get(name), table, origins)
                 content = compute_once(f"content {name}", _build_content, *inputs, may_lag=False)
-                own = compute_once(
+                version_pages = compute_once(
                     f"pages {name}",
                     docs.write_pages,
                     content,
-                    version_comparison.find_other_versions(version, others, where),
+                    version_comparison.find_other_versions(version, related, where),
                     where[name],
                     may_lag=False,
                     changelog=changelogs.get(name, changelogs.get(version.family, "")),
                     for_site=for_site,
                 )
-                for page in own:
+                for page in version_pages:
                     source = version.at(page.source).partition("#")[0] if page.source else ""
                     pages.append(replace(page, place=(name, *page.place), source=source))
                 if for_site:
@@ -140,7 +140,7 @@ def make_pages(
         checked = monitoring.map_pages(for_site=for_site)
     if table is not None:
         demanded = compute_once(
-            "requirements", requirements.write_pages, table, every, where, checked, for_site=for_site
+            "requirements", requirements.write_pages, table, all_versions, where, checked, for_site=for_site
         )
         rules = [*demanded, *rules]
     pages += compute_once("reference", reference.write_pages, python, may_lag=False)
@@ -217,11 +217,11 @@ def _write_rules(*, for_site: bool) -> list[Page]:
 
     group = ("Rules", "Compatibility rules")
     about = "How versions are compared: the compatibility rules"
-    every = Page(catalogue.INDEX, catalogue.as_markdown(linked=for_site), (*group, "All rules"), about=about)
+    index = Page(catalogue.INDEX, catalogue.as_markdown(linked=for_site), (*group, "All rules"), about=about)
     text = lay_out("dialect", keywords=read_keywords(), expect=describe_expected_value)
     dialect = Page("dialect.md", text, ("Rules", "Keywords of the dialect"), about="What acpgen adds to JSON Schema")
     lint = Page(lint_rules.PAGE, lint_rules.write_page(), ("Rules", "Lint rules"), about="The rules of lint")
-    each = [
+    rule_pages = [
         Page(rule.page, catalogue.write_page(rule), (*group, rule.id)) for rule in catalogue.list_rules() if for_site
     ]
-    return [dialect, lint, every, *each]
+    return [dialect, lint, index, *rule_pages]

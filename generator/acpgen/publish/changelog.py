@@ -48,9 +48,9 @@ def write_page(
     `has_own`, the changelog also shows how that version differs from the newest release.
     """
     steps = [_make_step(old.title, new.title, new.verdict, date=new.date) for old, new in pairwise(history)]
-    own = None
+    step_of_schema = None
     if version is not None and has_own:
-        own = _make_step(history[-1].title, "this schema", _compare_with_newest(history, version), most=None)
+        step_of_schema = _make_step(history[-1].title, "this schema", _compare_with_newest(history, version), most=None)
 
     def link(name: str, page: str | None) -> Markdown:
         if page is None or places is None:
@@ -59,7 +59,7 @@ def write_page(
 
     def link_names(names: Sequence[str], pages: Mapping[str, str] = NO_PAGES) -> Markdown:
         """The first few names with links, and a remark if there are more."""
-        links = join_markdown(link(each, pages.get(each)) for each in names[:FEW])
+        links = join_markdown(link(name, pages.get(name)) for name in names[:FEW])
         return links if len(names) <= FEW else Markdown(f"{links} and others")
 
     return lay_out(
@@ -68,7 +68,7 @@ def write_page(
         version=name,
         about=about,
         steps=steps[::-1],
-        own=own,
+        own=step_of_schema,
         first=history[0].title,
         rules=catalogue.INDEX,
         named=link_names,
@@ -85,11 +85,11 @@ def _compare_with_newest(history: History, version: Version) -> ChangelogStep:
     """
     from acpgen.compat.protocol.check.check import check, report_restructuring
 
-    last = read_side(open_input(history[-1].documents), unstable=False).meaning
+    newest = read_side(open_input(history[-1].documents), unstable=False).meaning
     present = SchemaRevision(version.protocol, version.bundle)
-    reaches = check(last, present).reaches
-    if not reaches and last.bundle.schema != present.bundle.schema:
-        reaches = (report_restructuring(last, present, "", ""),)
+    reaches = check(newest, present).reaches
+    if not reaches and newest.bundle.schema != present.bundle.schema:
+        reaches = (report_restructuring(newest, present, "", ""),)
     return summarize(reaches, is_joined=False)
 
 

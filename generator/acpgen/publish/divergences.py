@@ -82,7 +82,7 @@ class _Comparison:
         self.theirs = read_canonical(self.newest.documents).definitions
         self.named_here = self.ours.keys() - self.theirs.keys()
         places = {name: find_own_name(at) for name, at in version.bundle.origins.items()}
-        self.names_here = {own: name for name, own in places.items() if own in self.ours}
+        self.names_here = {own_name: name for name, own_name in places.items() if own_name in self.ours}
         """The names in the protocol of the definitions of the files."""
 
     def make_origins(self) -> Origins:
@@ -91,23 +91,23 @@ class _Comparison:
         borrowed: set[str] = set()
         for name in self.ours.keys() & self.theirs.keys():
             whole: dict[Divergence, None] = {}
-            inside: list[tuple[str, Divergence]] = []
+            member_divergences: list[tuple[str, Divergence]] = []
             for way, member, places in self._list_differences(name):
                 borrowed |= self.named_here & {*places}
                 origin = Divergence(way, self._find_reason(places))
                 if member is None:
                     whole[origin] = None
                 else:
-                    inside.append((member[1], Divergence(way)))
+                    member_divergences.append((member[1], Divergence(way)))
                     key = (self.names_here.get(name, name), *member)
                     members[key] = tuple(dict.fromkeys((*members.get(key, ()), origin)))
-            types[self.names_here.get(name, name)] = (*whole, *merge_divergences(inside))
+            types[self.names_here.get(name, name)] = (*whole, *merge_divergences(member_divergences))
         methods = dict(self._list_methods())
         added = {
             part
-            for each in self.version.protocol.methods
-            for part in (each.params, each.result)
-            if each.name in methods
+            for method in self.version.protocol.methods
+            for part in (method.params, method.result)
+            if method.name in methods
         }
         for name in self.named_here:
             name_here = self.names_here.get(name, name)
@@ -120,24 +120,26 @@ class _Comparison:
 
     def _list_differences(self, name: str) -> Iterator[tuple[Way, tuple[Kind, str] | None, Sequence[str]]]:
         """Yield the way of each difference, the member that it is in, if any, and the places by which a reason may name it."""
-        ours = self.ours[name]
-        for each in find_differences(_simplify(extract_facts(self.theirs[name])), self._inline(extract_facts(ours))):
-            member, inside = _find_member(each), self._find_property(ours, each.at)
-            here = [target_ for target_ in dict.fromkeys(list_references(inside)) if target_ in self.named_here]
-            yield _find_way(each), member, (*((f"{name}.{member[1]}",) if member else ()), name, *here)
+        schema = self.ours[name]
+        for difference in find_differences(
+            _simplify(extract_facts(self.theirs[name])), self._inline(extract_facts(schema))
+        ):
+            member, subschema = _find_member(difference), self._find_property(schema, difference.at)
+            own_targets = [target for target in dict.fromkeys(list_references(subschema)) if target in self.named_here]
+            yield _find_way(difference), member, (*((f"{name}.{member[1]}",) if member else ()), name, *own_targets)
         for keyword in LENIENT:
-            if keyword in ours:
+            if keyword in schema:
                 yield "more lenient", None, (keyword,)
 
-    def _inline(self, schema: Any, inside: frozenset[str] = frozenset()) -> Any:
+    def _inline(self, schema: Any, ancestors: frozenset[str] = frozenset()) -> Any:
         """The facts of a schema of ours, with references to definitions that only this schema has replaced by their content."""
         if not is_object(schema):
             return schema
         name = read_reference(schema["$ref"]) if isinstance(schema.get("$ref"), str) else ""
-        if name in self.named_here and name not in inside:
-            beside = {key: value for key, value in schema.items() if key != "$ref"}
-            return self._inline({**extract_facts(self.ours[name]), **beside}, inside | {name})
-        return _simplify_one(map_subschemas(schema, lambda _, child: self._inline(child, inside)))
+        if name in self.named_here and name not in ancestors:
+            siblings = {key: value for key, value in schema.items() if key != "$ref"}
+            return self._inline({**extract_facts(self.ours[name]), **siblings}, ancestors | {name})
+        return _simplify_one(map_subschemas(schema, lambda _, child: self._inline(child, ancestors)))
 
     def _find_property(self, schema: Schema, at: Parts) -> Any:
         """The property of a definition that contains a place; an empty schema if the place is in none."""
@@ -153,9 +155,9 @@ class _Comparison:
                 yield method.name, self._describe_missing(present, places)
 
     def _describe_missing(self, present: Sequence[bool], places: Sequence[str]) -> Divergence:
-        last = max((index for index, there in enumerate(present) if there), default=None)
+        newest = max((index for index, is_present in enumerate(present) if is_present), default=None)
         why = self._find_reason(places)
-        return Divergence("added", why) if last is None else Divergence("kept", why, gone=self.history[last].title)
+        return Divergence("added", why) if newest is None else Divergence("kept", why, gone=self.history[newest].title)
 
     def _find_reason(self, places: Iterable[str]) -> str:
         """The reason of the first of these places that has one; empty if none has."""
@@ -185,20 +187,20 @@ def _simplify_one(schema: Schema) -> Schema:
     if is_array(branches) and len(branches) == 2 and branches[1] == {"type": "null"}:
         first: Any = branches[0]
         if is_object(first) and isinstance(first.get("type"), str) and not {*first} & {"enum", "const"}:
-            rest = {key: value for key, value in keywords.items() if key != "anyOf"}
-            return {**first, "type": [first["type"], "null"], **rest}
+            siblings = {key: value for key, value in keywords.items() if key != "anyOf"}
+            return {**first, "type": [first["type"], "null"], **siblings}
     return keywords
 
 
 def _find_way(difference: Difference) -> Way:
-    last = difference.at[-1] if difference.at else ""
+    step = difference.at[-1] if difference.at else ""
     if difference.kind == "required":
         return "stricter" if difference.old is None else "more lenient"
-    if difference.kind == "member" and (isinstance(last, tuple) or difference.at[-2:-1] == ("properties",)):
+    if difference.kind == "member" and (isinstance(step, tuple) or difference.at[-2:-1] == ("properties",)):
         return "added" if difference.old is None else "different"
-    if isinstance(last, str) and last.startswith(LENIENCY):
+    if isinstance(step, str) and step.startswith(LENIENCY):
         return "stricter" if difference.new is None else "more lenient"
-    if last == "not" or last in _BOUNDS:
+    if step == "not" or step in _BOUNDS:
         return "stricter" if difference.old is None else "more lenient" if difference.new is None else "different"
     return "different"
 

@@ -33,26 +33,26 @@ def find_availability(version: Version, releases: History | None) -> Availabilit
         for tag, name in find_variants(union):
             unions.setdefault(name, []).append((union.name, tag))
     types: dict[str, str] = {}
-    inside: dict[Member, str] = {}
+    members: dict[Member, str] = {}
     for name, definition in version.protocol.definitions.items():
         released_types = [find_released_type(version, name, past) for past in releases]
         as_variant = [_find_variant_fields(version, unions.get(name, []), past) for past in releases]
         since = _describe_since(
             releases,
-            [there is not None or bool(fields) for there, fields in zip(released_types, as_variant, strict=True)],
+            [contents is not None or bool(fields) for contents, fields in zip(released_types, as_variant, strict=True)],
         )
         if since is None or not any(released_types):
             continue
         types[name] = since
         for kind, member in list_members(definition):
-            there = [
-                member in fields or _has_member(same, kind, member)
-                for same, fields in zip(released_types, as_variant, strict=True)
+            presence = [
+                member in fields or _has_member(contents, kind, member)
+                for contents, fields in zip(released_types, as_variant, strict=True)
             ]
-            since = _describe_since(releases, there)
+            since = _describe_since(releases, presence)
             if since is not None:
-                inside[(name, kind, member)] = since
-    return Availability(methods, types, inside)
+                members[(name, kind, member)] = since
+    return Availability(methods, types, members)
 
 
 def _describe_since(releases: Sequence[Past], present: Sequence[bool | None]) -> str | None:
@@ -62,8 +62,8 @@ def _describe_since(releases: Sequence[Past], present: Sequence[bool | None]) ->
     if not present[-1]:
         if None in present:
             return None
-        last = max((index for index, there in enumerate(present) if there), default=None)
-        return UNRELEASED if last is None else f"in schema releases up to {releases[last].title}"
+        last_index = max((index for index, is_present in enumerate(present) if is_present), default=None)
+        return UNRELEASED if last_index is None else f"in schema releases up to {releases[last_index].title}"
     first = len(present) - 1
     while first > 0 and present[first - 1]:
         first -= 1
@@ -76,9 +76,9 @@ def _describe_since(releases: Sequence[Past], present: Sequence[bool | None]) ->
 def find_released_type(version: Version, name: str, past: Past) -> TypeContents | None:
     """The contents of the same type in a release; `None` if it is not found."""
     types = past.verdict.types
-    same = types.get(find_own_name(version.bundle.origins.get(name, "")))
-    if same is not None and same.named:
-        return same
+    contents = types.get(find_own_name(version.bundle.origins.get(name, "")))
+    if contents is not None and contents.named:
+        return contents
     for method in version.protocol.methods:
         if name in (method.params, method.result):
             params, result = find_released_method(method, past) or (None, None)
@@ -89,8 +89,10 @@ def find_released_type(version: Version, name: str, past: Past) -> TypeContents 
 
 def _find_variant_fields(version: Version, unions: Iterable[tuple[str, str]], past: Past) -> frozenset[str]:
     """The names of the fields that the variants with these unions and tags have in a release."""
-    same = [(find_released_type(version, union, past), tag) for union, tag in unions]
-    return frozenset(name for there, tag in same if there is not None for name in there.fields.get(tag, ()))
+    contents_by_tag = [(find_released_type(version, union, past), tag) for union, tag in unions]
+    return frozenset(
+        name for contents, tag in contents_by_tag if contents is not None for name in contents.fields.get(tag, ())
+    )
 
 
 def find_released_method(method: ir.Method, past: Past) -> tuple[str | None, str | None] | None:
@@ -99,8 +101,8 @@ def find_released_method(method: ir.Method, past: Past) -> tuple[str | None, str
     return (verdict.request if method.kind == "request" else verdict.notification).get(method.name)
 
 
-def _has_member(there: TypeContents | None, kind: Kind, name: str) -> bool | None:
+def _has_member(contents: TypeContents | None, kind: Kind, name: str) -> bool | None:
     """Whether a type of a release has a member; `None` if the type is of another kind."""
-    if there is None:
+    if contents is None:
         return False
-    return name in there.members if there.kind == kind else None
+    return name in contents.members if contents.kind == kind else None

@@ -40,12 +40,12 @@ class Memory:
         With `may_lag`, a round in a hurry returns the last result whatever its inputs were.
         """
         if kind in self._made:
-            before, last = self._made[kind]
+            before, result = self._made[kind]
             if len(before) == len(inputs) and all(a is b or a == b for a, b in zip(before, inputs, strict=True)):
-                return cast("T", last)
+                return cast("T", result)
             if may_lag and self._in_hurry:
                 self._is_behind = True
-                return cast("T", last)
+                return cast("T", result)
         self._before(kind)
         result = make()
         if not self._forgets:

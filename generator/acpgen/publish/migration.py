@@ -51,13 +51,13 @@ def make_guide(old: SchemaRevision, new: SchemaRevision, cache: Cache = NO_CACHE
 def _check_facts(old: SchemaRevision, new: SchemaRevision, cache: Cache) -> tuple[Reach, ...]:
     """Check two revisions; prose is neither a finding nor part of the cache key."""
     bundles = [[without_prose(side.bundle.schema), dict(side.bundle.origins)] for side in (old, new)]
-    methods = [[(each.name, each.side, each.kind, each.at) for each in side.methods] for side in (old, new)]
+    methods = [[(method.name, method.side, method.kind, method.at) for method in side.methods] for side in (old, new)]
     inputs = ("facts", dumps([*bundles, methods, old.protocol.envelope, new.protocol.envelope]))
 
     def list_findings() -> tuple[Reach, ...]:
         from acpgen.compat.protocol.check.check import check
 
-        return tuple(each for each in check(old, new).reaches if each.rule != "text-reworded")
+        return tuple(finding for finding in check(old, new).reaches if finding.rule != "text-reworded")
 
     return find_or_compare(cache, inputs, list_findings)
 
@@ -65,7 +65,7 @@ def _check_facts(old: SchemaRevision, new: SchemaRevision, cache: Cache) -> tupl
 class _Guide:
     def __init__(self, old: SchemaRevision, new: SchemaRevision, findings: tuple[Reach, ...]) -> None:
         self.old, self.new, self.findings = old, new, findings
-        self.relevant = [each for each in findings if each.severity != "editorial"]
+        self.relevant = [finding for finding in findings if finding.severity != "editorial"]
         self.names_now = find_renamed_methods(old, new)
         names = (side.protocol.name.rpartition("/")[2] for side in (old, new))
         self.first = f"migration-{'-'.join(names)}.md"
@@ -85,7 +85,7 @@ class _Guide:
 
     def write_pages(self) -> Iterator[tuple[str, tuple[str, str]]]:
         old, new = self.old, self.new
-        of_frames = [each for each in self.relevant if each.method is None]
+        of_frames = [finding for finding in self.relevant if finding.method is None]
         further: Mapping[str, Sequence[object]] = dict(
             zip(
                 _FURTHER,
@@ -104,7 +104,7 @@ class _Guide:
         }
         yield self.first, ("", self._link_first_steps(page_paths))
         for title, path in page_paths.items():
-            everywhere, capabilities, types = (further[each] if each == title else () for each in _FURTHER)
+            everywhere, capabilities, types = (further[heading] if heading == title else () for heading in _FURTHER)
             text = lay_out(
                 "guide-area",
                 title=title,
@@ -145,13 +145,13 @@ class _Guide:
 
     def _make_href(self, page: str, title: str) -> Markdown:
         """The link target of the section about a move, by the move's title, relative to a page."""
-        there = self.paths[self.about[title]]
-        return Markdown(f"{'' if there == page else relativize(page, there)}#{make_slug(title)}")
+        target = self.paths[self.about[title]]
+        return Markdown(f"{'' if target == page else relativize(page, target)}#{make_slug(title)}")
 
     def _group_methods(self) -> list[tuple[str, list[str]]]:
         """The names of the new, removed, changed and unchanged methods, each group with its heading."""
         before, after = ({method.name: None for method in side.methods} for side in (self.old, self.new))
-        hard = {each.method for each in self.findings if each.severity in _HARD}
+        hard = {finding.method for finding in self.findings if finding.severity in _HARD}
         groups: dict[str, list[str]] = {
             "New": [name for name in after if name not in before and name not in self.names_now.values()],
             "Gone": [name for name in before if name not in after and name not in self.names_now],
@@ -166,12 +166,12 @@ class _Guide:
         Includes example messages if an action is required or the method is new or removed.
         """
         old, new = self.old, self.new
-        before, after = (next((each for each in side.methods if each.name == name), None) for side in (old, new))
+        before, after = (next((method for method in side.methods if method.name == name), None) for side in (old, new))
         groups: dict[tuple[str, str], list[Reach]] = {}
-        for each in self.relevant:
-            if each.method == name:
-                how = "must" if is_demanded(each, old, new) else "may"
-                groups.setdefault((how, find_actor(each)), []).append(each)
+        for finding in self.relevant:
+            if finding.method == name:
+                how = "must" if is_demanded(finding, old, new) else "may"
+                groups.setdefault((how, find_actor(finding)), []).append(finding)
         is_new_or_gone = before is None or after is None
         is_shown = is_new_or_gone or any(how == "must" for how, _ in groups)
         return {
@@ -194,7 +194,7 @@ class _Guide:
     ) -> Iterator[tuple[str, SchemaRevision, ir.JSON]]:
         """Yield an example message and response of each version, unless both versions have the same one."""
         parts: dict[Part, str] = {"params": "A message", "result": "A response"}
-        for part, what in parts.items():
+        for part, caption in parts.items():
             examples = [
                 (_make_example(method, part, side, self.new), side)
                 for method, side in ((before, self.old), (after, self.new))
@@ -202,7 +202,7 @@ class _Guide:
             ]
             messages = [(value, side) for value, side in examples if value is not None]
             if len({write_block(value) for value, _ in messages}) == len(messages):
-                yield from ((what, side, value) for value, side in messages)
+                yield from ((caption, side, value) for value, side in messages)
 
 
 def _find_area(at: str, side: SchemaRevision) -> str:

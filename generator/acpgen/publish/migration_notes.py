@@ -66,7 +66,7 @@ def _find_message_refusal(
         return f"it has no {'request' if is_request else 'notification'} '{name}'"
     if name is not None and is_request:
         requests[message["id"]] = method
-    senders = [each for each in side.protocol.sides if (each == method.side) == (name is None)]
+    senders = [candidate for candidate in side.protocol.sides if (candidate == method.side) == (name is None)]
     sender = (senders or side.protocol.sides)[0]
     for problem in strict.validate(message, sender=sender, method=method.name, limit=1):
         return f"{problem.pointer or 'the message'}: {problem.sentence}"

@@ -23,8 +23,10 @@ def pair_capabilities(old: SchemaRevision, new: SchemaRevision) -> list[tuple[st
         matches = _match_capabilities(tuple(before), tuple(after))
         for path, sign in before.items():
             match = matches.get(path)
-            there = f"{write_code(match)} {after[match]}" if match else _describe_coverage(f"{side}:{path}", old, new)
-            rows.append((side, Markdown(f"{write_code(path)} {sign}"), Markdown(there)))
+            counterpart = (
+                f"{write_code(match)} {after[match]}" if match else _describe_coverage(f"{side}:{path}", old, new)
+            )
+            rows.append((side, Markdown(f"{write_code(path)} {sign}"), Markdown(counterpart)))
         matched_paths = set(matches.values())
         rows += [
             (side, lacks, Markdown(f"{write_code(path)} {sign}"))
@@ -65,7 +67,7 @@ def _find_markers_below(
             if field.name != "_meta":
                 below = f"{path}.{field.name}"
                 is_marker = any(
-                    isinstance(revised.definitions[each], ir.Record) for each in list_type_references(field.type)
+                    isinstance(revised.definitions[target], ir.Record) for target in list_type_references(field.type)
                 )
                 yield below, "`{}`" if is_marker else "`true`" if field.type == ir.Boolean() else ""
                 yield from _find_markers_below(revised, field.type, below, visited | {name})
@@ -81,11 +83,11 @@ def _match_capabilities(before: Sequence[str], after: Sequence[str]) -> dict[str
     """The capabilities that both versions have, old path to new path: those with the same name, and those that contain the same ones."""
     matches: dict[str, str] = {}
     for path in before:
-        match = _match_capability(path, before, [each for each in after if each not in matches.values()])
+        match = _match_capability(path, before, [candidate for candidate in after if candidate not in matches.values()])
         if match:
             matches[path] = match
     for path in before:
-        new_paths = {there.rpartition(".")[0] for was, there in matches.items() if was.rpartition(".")[0] == path}
+        new_paths = {new.rpartition(".")[0] for old, new in matches.items() if old.rpartition(".")[0] == path}
         if path not in matches and len(new_paths) == 1 and new_paths <= set(after) - set(matches.values()):
             matches[path] = new_paths.pop()
     return matches
@@ -95,9 +97,9 @@ def _match_capability(path: str, before: Sequence[str], after: Sequence[str]) ->
     """The new path of the capability whose name, with its parent or alone, is unique in both versions; empty if there is none."""
     for names in (2, 1):
         tail = _cut_tail(path, names)
-        there = [other for other in after if _cut_tail(other, names) == tail]
-        if len(there) == 1 and [other for other in before if _cut_tail(other, names) == tail] == [path]:
-            return there[0]
+        candidates = [option for option in after if _cut_tail(option, names) == tail]
+        if len(candidates) == 1 and [option for option in before if _cut_tail(option, names) == tail] == [path]:
+            return candidates[0]
     return ""
 
 

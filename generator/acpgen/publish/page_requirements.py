@@ -33,11 +33,11 @@ def group_requirements(table: Table, version: Version) -> Mapping[str, Sequence[
     for rule in (rule for rule in table.rules if protocol.name in rule.protocols):
         note = RequirementNote(rule.level, PEERS[rule.who], rule.says, describe_checks(rule), addresses[rule.id])
         types, methods = _find_subjects(rule, protocol, titles)
-        for page in (*(paths.types[name] for name in types), *(paths.methods[each.name] for each in methods)):
+        for page in (*(paths.types[name] for name in types), *(paths.methods[method.name] for method in methods)):
             pages.setdefault(page, []).append(note)
         if not types and not methods:
             remaining.append((rule, note))
-        holders = {*types, *(each.params or each.result or "" for each in methods)} & paths.area_of.keys()
+        holders = {*types, *(method.params or method.result or "" for method in methods)} & paths.area_of.keys()
         area_counts.setdefault(rule.document, Counter()).update({paths.area_of[name] for name in holders})
     for rule, note in remaining:
         area = _find_area(rule.document, area_counts, paths.areas)
@@ -69,7 +69,7 @@ def _find_area(document: str, area_counts: Mapping[str, Counter[str]], areas: Co
 
 def _find_types(rule: Requirement, protocol: ir.Protocol) -> Iterator[str]:
     """Yield the types whose schema a requirement refers to."""
-    for place in (where for each in rule.schema for where in each.at):
+    for place in (where for places in rule.schema for where in places.at):
         name, _, fragment = place.partition("#")
         match list(split_pointer(fragment)):
             case ["$defs", definition, *_] if name == protocol.name and definition in protocol.definitions:

@@ -49,15 +49,15 @@ def arrange_navigation(pages: Iterable[Page], sections: Sections = ()) -> list[E
                 continue
             first = below[0][1]
             if isinstance(first, str) and first in section_paths:
-                inside = [*list_remaining(below[1:])]
-                section_entries[first] = (heading, [below[0], *inside] if inside else first)
-            elif inside := [*list_remaining(below)]:
-                yield heading, inside
+                remaining = [*list_remaining(below[1:])]
+                section_entries[first] = (heading, [below[0], *remaining] if remaining else first)
+            elif remaining := [*list_remaining(below)]:
+                yield heading, remaining
 
-    rest = [*list_remaining(_nest([(page.place, page.path) for page in navigation_pages]))]
-    home = [entry for entry in rest if entry[1] == INDEX]
+    unlisted = [*list_remaining(_nest([(page.place, page.path) for page in navigation_pages]))]
+    home = [entry for entry in unlisted if entry[1] == INDEX]
     arranged: list[Entry] = [(name, [section_entries[path] for path in paths]) for name, paths in sections]
-    return [*home, *arranged, *(entry for entry in rest if entry not in home)]
+    return [*home, *arranged, *(entry for entry in unlisted if entry not in home)]
 
 
 def _nest(places: Iterable[tuple[tuple[str, ...], str]]) -> list[Entry]:

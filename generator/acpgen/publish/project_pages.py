@@ -69,16 +69,16 @@ def add_home_page(docs_inputs: DocsInputs, pages: Sequence[Page], versions: Sequ
     head = Markdown(text.strip()) if text is not None else None
     above = [(page.about, page.path) for page in pages if page.about]
     linked_paths = _find_linked_pages(docs_inputs, INDEX)
-    more = [(label, path) for label, path in above if path not in linked_paths]
-    home = lay_out("home", path=INDEX, head=head, versions=versions, pages=more)
+    unlinked = [(label, path) for label, path in above if path not in linked_paths]
+    home = lay_out("home", path=INDEX, head=head, versions=versions, pages=unlinked)
     machine_index = lay_out("llms.txt", path=MACHINES, versions=versions, pages=above)
     source = _find_source(docs_inputs, INDEX) if text is not None else ""
-    every = [Page(INDEX, home, ("Home",), source=source), *pages, Page(MACHINES, machine_index)]
-    paths = {page.path for page in every}
+    all_pages = [Page(INDEX, home, ("Home",), source=source), *pages, Page(MACHINES, machine_index)]
+    paths = {page.path for page in all_pages}
     faults = [fault for path in docs_inputs.pages for fault in _find_dangling_links(docs_inputs, path, paths)]
     if faults:
         raise Faults(faults)
-    return every
+    return all_pages
 
 
 def _find_linked_pages(docs_inputs: DocsInputs, path: str) -> list[str]:

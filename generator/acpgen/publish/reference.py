@@ -66,16 +66,16 @@ class ApiDeclaration(NamedTuple):
     @property
     def methods(self) -> Sequence[ApiDeclaration]:
         """The public methods of a class."""
-        return [each for each in self._list_members() if each.is_function]
+        return [member for member in self._list_members() if member.is_function]
 
     @property
     def fields(self) -> Sequence[ApiDeclaration]:
         """The public annotated fields of a class."""
-        return [each for each in self._list_members() if isinstance(each.node, ast.AnnAssign)]
+        return [member for member in self._list_members() if isinstance(member.node, ast.AnnAssign)]
 
     def _list_members(self) -> Iterator[ApiDeclaration]:
         body = self.node.body if isinstance(self.node, ast.ClassDef) else ()
-        return (each for name, each in read_body(body).items() if not name.startswith("_"))
+        return (declaration for name, declaration in read_body(body).items() if not name.startswith("_"))
 
 
 def read_body(body: Sequence[ast.stmt]) -> Mapping[str, ApiDeclaration]:
@@ -84,7 +84,9 @@ def read_body(body: Sequence[ast.stmt]) -> Mapping[str, ApiDeclaration]:
     for node, below in zip_longest(body, body[1:]):
         match node, below:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef(), _:
-                decorators = (each.attr for each in node.decorator_list if isinstance(each, ast.Attribute))
+                decorators = (
+                    decorator.attr for decorator in node.decorator_list if isinstance(decorator, ast.Attribute)
+                )
                 if "setter" not in decorators:
                     declarations[node.name] = ApiDeclaration(node.name, node, ast.get_docstring(node) or "")
             case (
@@ -120,9 +122,15 @@ class Module:
         self.has_all: Final = "__all__" in self.declarations
         exports = getattr(self.declarations["__all__"].node, "value", None) if self.has_all else None
         if isinstance(exports, ast.List | ast.Tuple):
-            self.public: Sequence[str] = [str(each.value) for each in exports.elts if isinstance(each, ast.Constant)]
+            self.public: Sequence[str] = [
+                str(element.value) for element in exports.elts if isinstance(element, ast.Constant)
+            ]
         else:
-            described = [each.name for each in self.declarations.values() if each.doc or hasattr(each.node, "body")]
+            described = [
+                declaration.name
+                for declaration in self.declarations.values()
+                if declaration.doc or hasattr(declaration.node, "body")
+            ]
             self.public = [name for name in described if not name.startswith("_")]
         self.exported: Final = self.public if self.has_all else same_names
         """The names that it declares public: its `__all__`, or what it imports under the same name (`from .a import b as b`)."""
@@ -137,8 +145,8 @@ class Library:
     @cached_property
     def _offered(self) -> frozenset[str]:
         """The names of modules that define what a package exports."""
-        packages = [each for each in self.modules.values() if each.source.is_package]
-        origins = (self.find_origin(each.name, name) for each in packages for name in each.exported)
+        packages = [module for module in self.modules.values() if module.source.is_package]
+        origins = (self.find_origin(module.name, name) for module in packages for name in module.exported)
         return frozenset(definition[0].name for definition in origins if definition is not None)
 
     def has_page(self, module: Module) -> bool:
@@ -147,38 +155,43 @@ class Library:
         if not module.public or any(part.startswith("_") for part in parts):
             return False
         above = (self.modules.get(".".join(parts[:count])) for count in range(1, len(parts)))
-        if not any(each is not None and each.exported for each in above):
+        if not any(package is not None and package.exported for package in above):
             return True
         return module.source.is_named or module.has_all or module.name in self._offered
 
     def find_origin(self, module: str, name: str) -> tuple[Module, ApiDeclaration] | None:
         """The definition of a name that a module provides, following imports; `None` if it is outside this library."""
         for _ in range(_DEPTH):
-            here = self.modules.get(module)
-            if here is None:
+            provider = self.modules.get(module)
+            if provider is None:
                 return None
-            if name in here.declarations:
-                return here, here.declarations[name]
-            if name not in here.imported:
+            if name in provider.declarations:
+                return provider, provider.declarations[name]
+            if name not in provider.imported:
                 return None
-            module, name = here.imported[name]
+            module, name = provider.imported[name]
         return None
 
     def link(self, path: str, module: str, name: str, label: str = "") -> Markdown | None:
         """A link from a page to the page and anchor that document a name, or to the page of a module; `None` if there is none."""
-        there = self.modules.get(f"{module}.{name}".removesuffix("."))
+        target = self.modules.get(f"{module}.{name}".removesuffix("."))
         anchor = ""
-        if there is None or not self.has_page(there):
+        if target is None or not self.has_page(target):
             definition = self.find_origin(module, name)
             if definition is None:
                 return None
             places = (definition[0], definition[1].name), (self.modules[module], name)
-            there, anchor = next(
-                ((each, own) for each, own in places if self.has_page(each) and own in each.public), (None, "")
+            target, anchor = next(
+                (
+                    (candidate, own_name)
+                    for candidate, own_name in places
+                    if self.has_page(candidate) and own_name in candidate.public
+                ),
+                (None, ""),
             )
-        if there is None:
+        if target is None:
             return None
-        address = f"{relativize(path, there.path)}{'#' if anchor else ''}{make_identifier(anchor) if anchor else ''}"
+        address = f"{relativize(path, target.path)}{'#' if anchor else ''}{make_identifier(anchor) if anchor else ''}"
         return Markdown(f"[{write_code(label or name or module)}]({address})")
 
     def find_inherited(self, module: Module, declaration: ApiDeclaration, method: str) -> str:
@@ -187,12 +200,14 @@ class Library:
         for _ in range(_DEPTH):
             if not waiting:
                 break
-            there, each = waiting.pop(0)
-            for base in each.node.bases if isinstance(each.node, ast.ClassDef) else ():
-                base_class = self._find_base(there, base.value if isinstance(base, ast.Subscript) else base)
+            class_module, class_ = waiting.pop(0)
+            for base in class_.node.bases if isinstance(class_.node, ast.ClassDef) else ():
+                base_class = self._find_base(class_module, base.value if isinstance(base, ast.Subscript) else base)
                 if base_class is not None:
                     waiting.append(base_class)
-                    doc = next((own.doc for own in base_class[1].methods if own.name == method), "")
+                    doc = next(
+                        (base_method.doc for base_method in base_class[1].methods if base_method.name == method), ""
+                    )
                     if doc:
                         return doc
         return ""
@@ -200,10 +215,10 @@ class Library:
     def _find_base(self, module: Module, name: ast.expr) -> tuple[Module, ApiDeclaration] | None:
         """The definition of a base class that is written as a name or as an attribute of a module; `None` if it is unknown."""
         match name:
-            case ast.Name(id=own):
-                return self.find_origin(module.name, own)
-            case ast.Attribute(value=ast.Name(id=of), attr=own) if of in module.imported:
-                return self.find_origin(".".join(module.imported[of]), own)
+            case ast.Name(id=base_name):
+                return self.find_origin(module.name, base_name)
+            case ast.Attribute(value=ast.Name(id=of), attr=base_name) if of in module.imported:
+                return self.find_origin(".".join(module.imported[of]), base_name)
             case _:
                 return None
 
@@ -214,7 +229,7 @@ NOTHING: Final = Library({})
 def read_sources(root: Path, paths: Sequence[str]) -> tuple[PythonSource, ...]:
     """Read the modules in these files and folders, each once, sorted by name. Raises `Faults`."""
     sources: dict[str, PythonSource] = {}
-    for path in (root / each for each in paths):
+    for path in (root / name for name in paths):
         files = sorted(path.rglob("*.py")) if path.is_dir() else [path] if path.suffix == ".py" else []
         files = [file for file in files if file.is_file()]
         if not files:
@@ -255,16 +270,16 @@ def parse_modules(sources: Sequence[PythonSource]) -> Library:
 
 def write_pages(library: Library) -> list[Page]:
     """Write the index of all public modules and the page of each, grouped by package; no pages if there is no public module."""
-    modules = [each for _, each in sorted(library.modules.items()) if library.has_page(each)]
+    modules = [module for _, module in sorted(library.modules.items()) if library.has_page(module)]
     if not modules:
         return []
     text, about = lay_out("api-index", path=INDEX, modules=modules), "The Python API, module by module"
     pages = [Page(INDEX, text, ("Python API", "All modules"), about=about)]
-    for each in modules:
-        entries = [*_list_entries(library, each)]
-        text = lay_out("api-module", module=each, entries=entries, docstring=_format_docstring)
-        place = ("Python API", each.name.partition(".")[0], each.name)
-        pages.append(Page(each.path, text, place, source=each.source.at))
+    for module in modules:
+        entries = [*_list_entries(library, module)]
+        text = lay_out("api-module", module=module, entries=entries, docstring=_format_docstring)
+        place = ("Python API", module.name.partition(".")[0], module.name)
+        pages.append(Page(module.path, text, place, source=module.source.at))
     return pages
 
 
@@ -279,8 +294,8 @@ def add_links(library: Library, page: Page) -> Page:
                     links.setdefault(name or whole, link)
     if not links:
         return page
-    more = f"## Python API\n\nThe Python on this page uses {join_markdown(links.values())}.\n"
-    return replace(page, text=f"{page.text}\n{more}")
+    section = f"## Python API\n\nThe Python on this page uses {join_markdown(links.values())}.\n"
+    return replace(page, text=f"{page.text}\n{section}")
 
 
 class ApiEntry(NamedTuple):
@@ -309,17 +324,17 @@ def _list_entries(library: Library, module: Module) -> Iterator[ApiEntry]:
                 origin = Markdown("Made when the module is loaded.")
             yield ApiEntry(Markdown("##"), name, origin=origin)
             continue
-        there, declaration = definition
-        if there is not module and library.has_page(there) and declaration.name in there.public:
-            link = library.link(module.path, module.name, name, there.name)
+        origin_module, declaration = definition
+        if origin_module is not module and library.has_page(origin_module) and declaration.name in origin_module.public:
+            link = library.link(module.path, module.name, name, origin_module.name)
             summary = declaration.doc.partition("\n\n")[0]
             yield ApiEntry(Markdown("##"), name, summary, origin=Markdown(f"From {link}."))
             continue
-        fields = [(ast.unparse(each.node), each.doc) for each in declaration.fields]
+        fields = [(ast.unparse(field.node), field.doc) for field in declaration.fields]
         fields = [(text.partition(" = ")[0], doc) for text, doc in fields]
         yield ApiEntry(Markdown("##"), name, declaration.doc, _write_source(name, declaration.node), fields=fields)
         for method in declaration.methods:
-            doc = method.doc or library.find_inherited(there, declaration, method.name)
+            doc = method.doc or library.find_inherited(origin_module, declaration, method.name)
             yield ApiEntry(Markdown("###"), f"{name}.{method.name}", doc, _write_source(method.name, method.node))
 
 
@@ -340,11 +355,11 @@ def _write_source(name: str, node: ast.stmt) -> str:
 def _write_signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     """Write the signature of a function, with each parameter on its own line if one line is too long."""
     kind = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
-    marks = [f"@{ast.unparse(each)}" for each in node.decorator_list if isinstance(each, ast.Name)]
+    marks = [f"@{ast.unparse(decorator)}" for decorator in node.decorator_list if isinstance(decorator, ast.Name)]
     returns = f" -> {ast.unparse(node.returns)}" if node.returns is not None else ""
     line = f"{kind} {node.name}({ast.unparse(node.args)}){returns}"
     if len(line) > _LONGEST:
-        line = f"{kind} {node.name}(\n{''.join(f'    {each},{chr(10)}' for each in _write_parameters(node.args))}){returns}"
+        line = f"{kind} {node.name}(\n{''.join(f'    {parameter},{chr(10)}' for parameter in _write_parameters(node.args))}){returns}"
     return "\n".join((*marks, line))
 
 
@@ -352,23 +367,23 @@ def _write_parameters(arguments: ast.arguments) -> Iterator[str]:
     """Yield the parameters of a function as source text."""
     leading = [*arguments.posonlyargs, *arguments.args]
     defaults: list[ast.expr | None] = [*[None] * (len(leading) - len(arguments.defaults)), *arguments.defaults]
-    for number, (each, default) in enumerate(zip(leading, defaults, strict=True), 1):
-        yield _write_parameter(each, default)
+    for number, (argument, default) in enumerate(zip(leading, defaults, strict=True), 1):
+        yield _write_parameter(argument, default)
         if number == len(arguments.posonlyargs):
             yield "/"
     if arguments.vararg is not None:
         yield f"*{ast.unparse(arguments.vararg)}"
     elif arguments.kwonlyargs:
         yield "*"
-    yield from (_write_parameter(*each) for each in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True))
+    yield from (_write_parameter(*pair) for pair in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True))
     if arguments.kwarg is not None:
         yield f"**{ast.unparse(arguments.kwarg)}"
 
 
-def _write_parameter(each: ast.arg, default: ast.expr | None) -> str:
+def _write_parameter(argument: ast.arg, default: ast.expr | None) -> str:
     if default is None:
-        return ast.unparse(each)
-    return f"{ast.unparse(each)}{' = ' if each.annotation else '='}{ast.unparse(default)}"
+        return ast.unparse(argument)
+    return f"{ast.unparse(argument)}{' = ' if argument.annotation else '='}{ast.unparse(default)}"
 
 
 def _format_docstring(text: str) -> Markdown:
@@ -382,7 +397,7 @@ def _format_docstring(text: str) -> Markdown:
             blocks.append(write_code_block(dedent(part), "text"))
         elif lines[0].startswith(("- ", "* ")):
             blocks.append(
-                "\n".join(f"- {write_prose(each)}" for each in re.split(r"^[-*] ", part, flags=re.MULTILINE)[1:])
+                "\n".join(f"- {write_prose(item)}" for item in re.split(r"^[-*] ", part, flags=re.MULTILINE)[1:])
             )
         else:
             blocks.append(write_prose(part))

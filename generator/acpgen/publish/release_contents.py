@@ -33,29 +33,31 @@ def summarize_release(release: SchemaRevision) -> dict[str, Any]:
     """
     methods = {
         kind: {
-            each.name: (each.params, each.result) for each in reversed(release.protocol.methods) if each.kind == kind
+            method.name: (method.params, method.result)
+            for method in reversed(release.protocol.methods)
+            if method.kind == kind
         }
         for kind in ("request", "notification")
     }
     origins = release.bundle.origins.items()
-    own = {name for name, at in origins if find_own_name(at) == name and name in release.definitions}
+    own_types = {name for name, at in origins if find_own_name(at) == name and name in release.definitions}
     message_types = {
         name for by_name in methods.values() for pair in by_name.values() for name in pair if name is not None
     }
-    types = {name: _summarize_type(name, release.definitions, own) for name in sorted(own | message_types)}
+    types = {name: _summarize_type(name, release.definitions, own_types) for name in sorted(own_types | message_types)}
     return {**methods, "types": types}
 
 
-def _summarize_type(name: str, definitions: Mapping[str, ir.Definition], own: set[str]) -> TypeContents:
+def _summarize_type(name: str, definitions: Mapping[str, ir.Definition], own_types: set[str]) -> TypeContents:
     """Summarize the contents of a type."""
     kinds: Mapping[type[ir.Definition], Kind] = {ir.Record: "field", ir.TaggedUnion: "variant", ir.Enum: "value"}
     definition = definitions[name]
     records = {tag: definitions[type_] for tag, type_ in sorted(find_variants(definition))}
     return TypeContents(
         kinds.get(type(definition)),
-        name in own,
+        name in own_types,
         _list_names(definition),
-        {tag: _list_names(each) for tag, each in records.items() if isinstance(each, ir.Record)},
+        {tag: _list_names(record) for tag, record in records.items() if isinstance(record, ir.Record)},
     )
 
 

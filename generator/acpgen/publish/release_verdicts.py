@@ -126,23 +126,23 @@ def summarize(findings: Iterable[Reach], *, is_joined: bool = True) -> Changelog
     """
     groups: dict[tuple[Severity, str, str, str], list[Reach]] = {}
     severities: set[Severity] = set()
-    for each in findings:
-        severities.add(each.severity)
-        if each.severity != "editorial":
-            place = "" if is_joined else each.new_at or each.old_at
-            groups.setdefault((each.severity, each.rule, each.message, place), []).append(each)
+    for finding in findings:
+        severities.add(finding.severity)
+        if finding.severity != "editorial":
+            place = "" if is_joined else finding.new_at or finding.old_at
+            groups.setdefault((finding.severity, finding.rule, finding.message, place), []).append(finding)
     changes = [ChangelogEntry(*key[:3], *_list_places(group)) for key, group in groups.items()]
     return ChangelogStep(
-        severities=tuple(each for each in SEVERITIES if each in severities),
+        severities=tuple(severity for severity in SEVERITIES if severity in severities),
         changes=tuple(sorted(changes, key=lambda change: SEVERITIES.index(change.severity))),
     )
 
 
 def _list_places(findings: Sequence[Reach]) -> Iterator[tuple[str, ...]]:
     """Yield the methods, the places in messages and the types of findings, without duplicates, each cut to `FEW` + 1."""
-    methods = (each.method or "" for each in findings)
-    places = (each.location for each in findings)
-    types = (_find_type(each.new_at) or _find_type(each.old_at) for each in findings)
+    methods = (finding.method or "" for finding in findings)
+    places = (finding.location for finding in findings)
+    types = (_find_type(finding.new_at) or _find_type(finding.old_at) for finding in findings)
     for names in (methods, places, types):
         yield tuple(dict.fromkeys(filter(None, names)))[: FEW + 1]
 
@@ -170,8 +170,8 @@ def read_histories(versions: Sequence[Version], docs_inputs: DocsInputs) -> Mapp
             faults.extend(caught.faults)
             continue
         histories[name] = tuple(
-            Past(each, release, releases.dates.get(release.version, ""))
-            for each, release in zip(verdicts, releases.releases, strict=True)
+            Past(verdict, release, releases.dates.get(release.version, ""))
+            for verdict, release in zip(verdicts, releases.releases, strict=True)
         )
     if faults:
         raise Faults(faults)
@@ -209,12 +209,12 @@ def complete(files: Files, seed: bytes = b"") -> Files:
     releases = parse_docs_inputs(files).releases
     recomputed: tuple[str, int] | None = None
     if seed:
-        pairs = [(name, number) for name, each in releases.items() for number in range(1, len(each.releases))]
+        pairs = [(name, number) for name, history in releases.items() for number in range(1, len(history.releases))]
         recomputed = pairs[int.from_bytes(hashlib.sha256(seed).digest()) % len(pairs)] if pairs else None
     texts = dict(files.files)
-    for name, each in releases.items():
-        if each.releases:
-            verdicts = evaluate(each, recomputed[1] if recomputed is not None and recomputed[0] == name else None)
+    for name, history in releases.items():
+        if history.releases:
+            verdicts = evaluate(history, recomputed[1] if recomputed is not None and recomputed[0] == name else None)
             texts[f"{RELEASES}/{name}/{VERDICTS}"] = _serialize(verdicts).encode()
     return replace(files, files=tuple(sorted(texts.items())))
 
@@ -278,7 +278,8 @@ def _read(releases: Releases) -> Mapping[tuple[str | None, str], ReleaseVerdict]
             break  # a row says what differs from the one before it: behind a gap, nothing is known
         merged_names = {name: names[name] | getattr(row, name) for name in _NAMES}
         names = {
-            name: {key: each for key, each in all_.items() if each is not None} for name, all_ in merged_names.items()
+            name: {key: content for key, content in contents.items() if content is not None}
+            for name, contents in merged_names.items()
         }
         verdicts[before, row.sha256] = msgspec.structs.replace(row, **names)
         before = row.sha256
@@ -292,10 +293,10 @@ def _serialize(verdicts: Iterable[ReleaseVerdict]) -> str:
     """
     rows: list[Any] = []
     before: Mapping[str, Mapping[str, Any]] = {name: {} for name in _NAMES}
-    for each in verdicts:
-        names = {name: getattr(each, name) for name in _NAMES}
+    for verdict in verdicts:
+        names = {name: getattr(verdict, name) for name in _NAMES}
         diffs = {name: _make_diff(before[name], names[name]) for name in _NAMES}
-        row = msgspec.json.decode(msgspec.json.encode(msgspec.structs.replace(each, **diffs)))
+        row = msgspec.json.decode(msgspec.json.encode(msgspec.structs.replace(verdict, **diffs)))
         rows.append({key: row[key] for key in _HEAD if key in row} | row)
         before = names
     return layout.format_document({"rules": VERSION, "releases": rows})

@@ -64,11 +64,13 @@ def write_pages(
     if faults:
         raise Faults(faults)
     writer = _Writer(version_paths, rules, for_site)
-    of_document = {each.id: [rule for rule in table.rules if rule.document == each.id] for each in table.documents}
+    of_document = {
+        document.id: [rule for rule in table.rules if rule.document == document.id] for document in table.documents
+    }
     areas = [
-        (title, page, [rule for each in documents for rule in of_document[each.id]], documents)
+        (title, page, [rule for document in documents for rule in of_document[document.id]], documents)
         for title, page in map_areas(table).items()
-        for documents in [[each for each in table.documents if find_page(each) == page]]
+        for documents in [[document for document in table.documents if find_page(document) == page]]
     ]
     checked = [rule.checkers for rule in table.rules]
     checkers = [
@@ -106,15 +108,15 @@ def find_page(document: NormativeDocument) -> Markdown:
 
 def map_areas(table: Table) -> Mapping[str, Markdown]:
     """The title and path of each page with the requirements of documents, sorted by title."""
-    return dict(sorted((each.area or each.title, find_page(each)) for each in table.documents))
+    return dict(sorted((document.area or document.title, find_page(document)) for document in table.documents))
 
 
 def map_addresses(table: Table) -> Mapping[int | str, Markdown]:
     """The page and anchor of each requirement by its id. An anchor consists of the first words of the requirement."""
     documents = {document.id: find_page(document) for document in table.documents}
     words = {rule.id: tuple(_join_words(rule.says).split("-")) for rule in table.rules}
-    counts = Counter(each[:_WORDS] for each in words.values())
-    anchors = {id_: each[:_WORDS] if counts[each[:_WORDS]] == 1 else each for id_, each in words.items()}
+    counts = Counter(terms[:_WORDS] for terms in words.values())
+    anchors = {id_: terms[:_WORDS] if counts[terms[:_WORDS]] == 1 else terms for id_, terms in words.items()}
     return {rule.id: Markdown(f"{documents[rule.document]}#req-{'-'.join(anchors[rule.id])}") for rule in table.rules}
 
 
@@ -251,12 +253,12 @@ class _Writer:
             types = kinds.setdefault((kind, below), {})
             types.setdefault("".join(parts[1:2]), []).append(self._link_type(protocol, parts))
         for (kind, below), types in kinds.items():
-            one, several, joint = _PHRASES[kind, bool(place.has)]
+            singular, plural, preposition = _PHRASES[kind, bool(place.has)]
             words = place.has or place.lacks
-            what = (one if len(words) == 1 else several).format(_join_names(words))
+            phrase = (singular if len(words) == 1 else plural).format(_join_names(words))
             holders = [f"{write_code(name)} ({', '.join(at)})" if name else ", ".join(at) for name, at in types.items()]
             member = f"{write_code(below)} of " if below else ""
-            yield Markdown(f"{what} {joint} {member}{', '.join(holders)}")
+            yield Markdown(f"{phrase} {preposition} {member}{', '.join(holders)}")
 
     def _link_type(self, protocol: str, parts: Sequence[str]) -> Markdown:
         """A protocol name linked to the page of the type at `parts` of its schema, with the anchor of the field if they lead to one."""

@@ -44,8 +44,8 @@ def find_supported_versions(versions: Sequence[Version]) -> list[Version]:
 def write_page(versions: Sequence[Version], monitored: Mapping[str, str]) -> str:
     """Write the page for these versions. `monitored` maps monitor rules to the pages that describe them; empty if the docs have none."""
     protocols = [
-        {"name": each.protocol.name, "version": each.protocol.version, "script": _name_script(each)}
-        for each in find_supported_versions(versions)
+        {"name": version.protocol.name, "version": version.protocol.version, "script": _name_script(version)}
+        for version in find_supported_versions(versions)
     ]
     return lay_out(
         "judge",

@@ -23,12 +23,12 @@ Differences: TypeAlias = Iterator[tuple[str, str, str]]
 def find_other_versions(version: Version, others: Sequence[Version], version_paths: VersionPaths) -> OtherVersions:
     """Find for each page of a version the page on the same subject in every other version."""
     versions_by_page: dict[str, list[OtherVersion]] = {page: [] for page in version_paths[version.name].every}
-    for other in others:
-        there, matches = version_paths[other.name], match_pages(version, other)
+    for other_version in others:
+        paths, matches = version_paths[other_version.name], match_pages(version, other_version)
         for page, counterparts in versions_by_page.items():
-            match, differences = matches.get(page, (page if page in there.every else None, None))
-            target = there.locate(match) if match is not None else None
-            counterparts.append(OtherVersion(other.name, target, other.home, differences))
+            match, differences = matches.get(page, (page if page in paths.every else None, None))
+            target = paths.locate(match) if match is not None else None
+            counterparts.append(OtherVersion(other_version.name, target, other_version.home, differences))
     return versions_by_page
 
 
@@ -36,7 +36,7 @@ def write_page(old: Version, new: Version, path: str, guide: str, version_paths:
     """Write the methods and types of two versions side by side; `guide` is the page that names replacements of what was removed."""
     before, after = version_paths[old.name], version_paths[new.name]
     matches = match_pages(old, new)
-    there = {match for match, _ in matches.values()}
+    matched_pages = {match for match, _ in matches.values()}
     link_old, link_new = (_make_linker(path, paths) for paths in (before, after))
     old_types, new_types = ([page for _, page in sorted(paths.types.items())] for paths in (before, after))
     return lay_out(
@@ -48,10 +48,10 @@ def write_page(old: Version, new: Version, path: str, guide: str, version_paths:
             (link_old(page), link_new(matches[page][0]) if page in matches else None, matches.get(page, ("", ()))[1])
             for page in before.methods.values()
         ],
-        added=[link_new(page) for page in after.methods.values() if page not in there],
+        added=[link_new(page) for page in after.methods.values() if page not in matched_pages],
         changed_types=[link_old(page) for page in old_types if page in matches and matches[page][1]],
         removed_types=[link_old(page) for page in old_types if page not in matches],
-        added_types=[link_new(page) for page in new_types if page not in there],
+        added_types=[link_new(page) for page in new_types if page not in matched_pages],
     )
 
 
@@ -61,51 +61,56 @@ def _make_linker(path: str, paths: PagePaths) -> Callable[[str], Markdown]:
     return lambda page: Markdown(f"[{write_code(names[page])}]({relativize(path, paths.locate(page))})")
 
 
-def match_pages(here: Version, there: Version) -> Mapping[str, tuple[str, Sequence[tuple[str, str, str]]]]:
+def match_pages(left: Version, right: Version) -> Mapping[str, tuple[str, Sequence[tuple[str, str, str]]]]:
     """The pages of methods and types that have a counterpart in another version, each with the counterpart and the differences."""
-    ours, theirs, old, new = here.make_page_paths(), there.make_page_paths(), here.protocol, there.protocol
+    left_pages, right_pages = left.make_page_paths(), right.make_page_paths()
     matches: dict[str, tuple[str, Sequence[tuple[str, str, str]]]] = {}
-    for method in old.methods:
-        earlier = (other for other in new.methods if find_successor(other, [method]) is not None)
-        other = find_successor(method, new.methods) or next(earlier, None)
-        if other is not None:
-            differences = [*_find_method_differences(old, method, new, other)]
-            matches[ours.methods[method.name]] = theirs.methods[other.name], differences
-    for name, match in _match_types(here, there).items():
-        definition, counterpart = old.definitions[name], new.definitions[match]
+    for method in left.protocol.methods:
+        earlier = (candidate for candidate in right.protocol.methods if find_successor(candidate, [method]) is not None)
+        counterpart = find_successor(method, right.protocol.methods) or next(earlier, None)
+        if counterpart is not None:
+            differences = [*_find_method_differences(left.protocol, method, right.protocol, counterpart)]
+            matches[left_pages.methods[method.name]] = right_pages.methods[counterpart.name], differences
+    for name, match in _match_types(left, right).items():
+        definition, match_definition = left.protocol.definitions[name], right.protocol.definitions[match]
         renamed = [("name", name, match)] if match != name else []
-        differences = [*renamed, *_find_differences(_list_facts(definition), _list_facts(counterpart))]
-        matches[ours.types[name]] = theirs.types[match], differences
+        differences = [*renamed, *_find_differences(_list_facts(definition), _list_facts(match_definition))]
+        matches[left_pages.types[name]] = right_pages.types[match], differences
     return matches
 
 
-def _match_types(here: Version, there: Version) -> Mapping[str, str]:
+def _match_types(left: Version, right: Version) -> Mapping[str, str]:
     """Match the types of one version with those of another: by the same name, or a name that one of the two had before."""
-    ours, theirs = (SchemaRevision(each.protocol, each.bundle) for each in (here, there))
+    left_revision, right_revision = (SchemaRevision(version.protocol, version.bundle) for version in (left, right))
     later, earlier = (
-        find_renamed_definitions(ours.definitions, theirs),
-        find_renamed_definitions(theirs.definitions, ours),
+        find_renamed_definitions(left_revision.definitions, right_revision),
+        find_renamed_definitions(right_revision.definitions, left_revision),
     )
-    same = {name: name for name in ours.definitions if name in theirs.definitions}
-    return {**{name: was for was, name in earlier.items()}, **later, **same}
+    same_names = {name: name for name in left_revision.definitions if name in right_revision.definitions}
+    return {**{name: was for was, name in earlier.items()}, **later, **same_names}
 
 
 # --- differences -----------------------------------------------------------------------------------------------------
 
 
-def _find_method_differences(here: ir.Protocol, method: ir.Method, there: ir.Protocol, other: ir.Method) -> Differences:
-    yield from _find_differences(_describe_method(method), _describe_method(other))
-    for part, mine, theirs in (("params", method.params, other.params), ("result", method.result, other.result)):
-        facts = _list_facts(here.definitions.get(mine or "")), _list_facts(there.definitions.get(theirs or ""))
-        for what, here_text, there_text in _find_differences(*facts):
-            yield f"{part}.{what}" if what else part, here_text, there_text
+def _find_method_differences(
+    left: ir.Protocol, left_method: ir.Method, right: ir.Protocol, right_method: ir.Method
+) -> Differences:
+    yield from _find_differences(_describe_method(left_method), _describe_method(right_method))
+    for part, left_type, right_type in (
+        ("params", left_method.params, right_method.params),
+        ("result", left_method.result, right_method.result),
+    ):
+        facts = _list_facts(left.definitions.get(left_type or "")), _list_facts(right.definitions.get(right_type or ""))
+        for fact, left_text, right_text in _find_differences(*facts):
+            yield f"{part}.{fact}" if fact else part, left_text, right_text
 
 
-def _find_differences(here: Mapping[str, str], there: Mapping[str, str]) -> Differences:
-    """Yield the facts that differ, those of this version first."""
-    for what in dict.fromkeys((*here, *there)):
-        if here.get(what) != there.get(what):
-            yield what, here.get(what, ""), there.get(what, "")
+def _find_differences(left: Mapping[str, str], right: Mapping[str, str]) -> Differences:
+    """Yield the facts that differ, those of the left version first."""
+    for fact in dict.fromkeys((*left, *right)):
+        if left.get(fact) != right.get(fact):
+            yield fact, left.get(fact, ""), right.get(fact, "")
 
 
 def _describe_method(method: ir.Method) -> Mapping[str, str]:
@@ -118,7 +123,7 @@ def _describe_method(method: ir.Method) -> Mapping[str, str]:
         "null as result": "stands for the empty result" if method.null_result else "",
         "tier": "unstable" if method.unstable else "",
     }
-    return {what: text for what, text in facts.items() if text}
+    return {fact: text for fact, text in facts.items() if text}
 
 
 def _list_facts(definition: ir.Definition | None) -> Mapping[str, str]:
@@ -155,7 +160,7 @@ def _describe_field(field: ir.Field) -> str:
         (field.leniency.default_on_null, "null"),
     )
     if any(is_set for is_set, _ in lenient):
-        parts.append(f"lenient about {' and '.join(what for is_set, what in lenient if is_set)}")
+        parts.append(f"lenient about {' and '.join(subject for is_set, subject in lenient if is_set)}")
     if field.unstable:
         parts.append("unstable")
     return ", ".join(parts)

@@ -64,13 +64,13 @@ class Version:
 
 def find_extended(version: Version, versions: Sequence[Version]) -> Version | None:
     """The version that this one extends; `None` if it is not among `versions`."""
-    return next((other for other in versions if version.extends and other.name == version.extends), None)
+    return next((candidate for candidate in versions if version.extends and candidate.name == version.extends), None)
 
 
 def find_successions(versions: Sequence[Version]) -> Iterator[tuple[Version, Version]]:
     """Yield each version with the next one of the same protocol, in the order given."""
     for index, old in enumerate(versions):
-        new = next((other for other in versions[index + 1 :] if other.family == old.family), None)
+        new = next((candidate for candidate in versions[index + 1 :] if candidate.family == old.family), None)
         if new is not None:
             yield old, new
 
@@ -92,44 +92,48 @@ def find_page_paths(versions: Sequence[Version], *, for_site: bool) -> VersionPa
 
 def _find_equal_pages(version: Version, stable: Version, paths: PagePaths) -> Mapping[str, str]:
     """The pages of a version whose content equals that of the version it extends, each with the relative path of the other page."""
-    here, there, others = version.protocol, stable.protocol, stable.make_page_paths()
-    types = {name for name in here.definitions if _is_equal_type(name, version, stable)}
+    protocol, stable_protocol, stable_paths = version.protocol, stable.protocol, stable.make_page_paths()
+    types = {name for name in protocol.definitions if _is_equal_type(name, version, stable)}
     methods = {name for name in paths.methods if _is_equal_method(name, version, stable, types)}
-    own = {paths.area_of[name] for name in here.definitions if name not in types}
-    own |= {
-        paths.area_of.get(each.params or each.result or "", "") for each in here.methods if each.name not in methods
+    changed_areas = {paths.area_of[name] for name in protocol.definitions if name not in types}
+    changed_areas |= {
+        paths.area_of.get(method.params or method.result or "", "")
+        for method in protocol.methods
+        if method.name not in methods
     }
-    outlines = {plan.name: _outline_scenario(plan) for plan in list_scenarios(there)}
-    plans = [plan.name for plan in list_scenarios(here) if outlines.get(plan.name) == _outline_scenario(plan)]
-    pages = _pair_pages(types, paths.types, others.types) | _pair_pages(methods, paths.methods, others.methods)
-    pages |= _pair_pages(paths.areas.keys() - own, paths.areas, others.areas)
-    pages |= _pair_pages(plans, paths.conversations, others.conversations)
+    outlines = {plan.name: _outline_scenario(plan) for plan in list_scenarios(stable_protocol)}
+    plans = [plan.name for plan in list_scenarios(protocol) if outlines.get(plan.name) == _outline_scenario(plan)]
+    pages = _pair_pages(types, paths.types, stable_paths.types) | _pair_pages(
+        methods, paths.methods, stable_paths.methods
+    )
+    pages |= _pair_pages(paths.areas.keys() - changed_areas, paths.areas, stable_paths.areas)
+    pages |= _pair_pages(plans, paths.conversations, stable_paths.conversations)
     for page, about in ((ERRORS, describe_errors), (MESSAGES, _describe_messages)):
-        content = about(here)
+        content = about(protocol)
         type_names = {part.name for part in content.values() if isinstance(part, ir.Definition)}
-        if content == about(there) and types.issuperset(type_names):
+        if content == about(stable_protocol) and types.issuperset(type_names):
             pages[page] = page
     start = f"/{version.settings.prefix}"
-    return {page: posixpath.relpath(f"/{stable.locate(other)}", start) for page, other in pages.items()}
+    return {page: posixpath.relpath(f"/{stable.locate(stable_page)}", start) for page, stable_page in pages.items()}
 
 
-def _pair_pages(names: Iterable[str], here: Mapping[str, str], there: Mapping[str, str]) -> dict[str, str]:
-    return {here[name]: there[name] for name in names}
+def _pair_pages(names: Iterable[str], pages: Mapping[str, str], stable_pages: Mapping[str, str]) -> dict[str, str]:
+    return {pages[name]: stable_pages[name] for name in names}
 
 
 def _is_equal_type(name: str, version: Version, stable: Version) -> bool:
     """Whether a type is equal in two versions, including descriptions and examples."""
-    here, there = version.protocol.definitions[name], stable.protocol.definitions.get(name)
-    return here == there and version.bundle.definitions.get(name) == stable.bundle.definitions.get(name)
+    definition, counterpart = version.protocol.definitions[name], stable.protocol.definitions.get(name)
+    return definition == counterpart and version.bundle.definitions.get(name) == stable.bundle.definitions.get(name)
 
 
 def _is_equal_method(name: str, version: Version, stable: Version, types: set[str]) -> bool:
     """Whether two versions have equal methods of this name whose messages refer only to the given types."""
-    here, there = (
-        [(method, method.doc) for method in each.protocol.methods if method.name == name] for each in (version, stable)
+    methods, stable_methods = (
+        [(method, method.doc) for method in side.protocol.methods if method.name == name] for side in (version, stable)
     )
-    message_types = [part for method, _ in here for part in (method.params, method.result) if part is not None]
-    return here == there and types.issuperset(list_reachable_types(version.protocol, message_types))
+    message_types = [part for method, _ in methods for part in (method.params, method.result) if part is not None]
+    return methods == stable_methods and types.issuperset(list_reachable_types(version.protocol, message_types))
 
 
 def _describe_messages(protocol: ir.Protocol) -> Mapping[str, object]:

@@ -39,16 +39,18 @@ class MessageDiagnostics:
             return
         earlier = self._kinds.get(verdict.mark)
         if earlier is not None:
-            self._kinds[verdict.mark] = [replace(each, count=each.count + verdict.count) for each in earlier]
+            self._kinds[verdict.mark] = [
+                replace(diagnostic, count=diagnostic.count + verdict.count) for diagnostic in earlier
+            ]
         else:
             self._keep(verdict.mark, [*self._of_line(file, verdict)])
 
     def add_recording(self, verdict: Verdict) -> None:
         """Add the verdict of a recording: the kinds that it names, and why it was not read to the end."""
-        for each in verdict.findings:
-            severity = _SEVERITIES.get(each.level, "error") if each.rule else "not judged"
-            place = SourceLocation(each.file, each.line)
-            self._keep(each, [self._make_diagnostic(each.rule or "not-judged", severity, each.text, place)])
+        for finding in verdict.findings:
+            severity = _SEVERITIES.get(finding.level, "error") if finding.rule else "not judged"
+            place = SourceLocation(finding.file, finding.line)
+            self._keep(finding, [self._make_diagnostic(finding.rule or "not-judged", severity, finding.text, place)])
         if verdict.failure:
             place = SourceLocation(verdict.recording)
             self._keep(verdict, [self._make_diagnostic("not-judged", "not judged", verdict.failure, place)])
@@ -58,13 +60,13 @@ class MessageDiagnostics:
     ) -> DiagnosticReport:
         """The report on everything that was added from these files, with these numbers of lines."""
         verdict = "wrong" if wrong else "right" if is_judged else "not judged"
-        diagnostics = tuple(each for group in self._kinds.values() for each in group)
+        diagnostics = tuple(diagnostic for group in self._kinds.values() for diagnostic in group)
         summary = f"{count_noun(right, 'line')} right, {wrong} wrong, {not_judged} not judged"
         remarks = (f"Further lines that are wrong or were not judged: {self.left_out}.",) if self.left_out else ()
         data: dict[str, JSON] = {
             "verdict": verdict,
             "counts": {"right": right, "wrong": wrong, "not_judged": not_judged},
-            "findings": [{**each.properties, "count": each.count} for each in diagnostics],
+            "findings": [{**diagnostic.properties, "count": diagnostic.count} for diagnostic in diagnostics],
             "left_out": self.left_out,
         }
         return DiagnosticReport(
@@ -91,12 +93,14 @@ class MessageDiagnostics:
     def _of_line(self, file: str, verdict: LineVerdict) -> Iterator[Diagnostic]:
         who = " ".join(filter(None, (verdict.sender, verdict.kind, verdict.method)))
         place = SourceLocation(file, verdict.line)
-        for each in verdict.problems:
-            diagnostic = self._make_diagnostic(each.rule, _SEVERITIES.get(each.level, "error"), each.sentence, place)
-            message = f"{each.pointer}: {each.sentence}" if each.pointer else each.sentence
-            properties = {**diagnostic.properties, "pointer": each.pointer}
-            yield replace(diagnostic, message=message, subject=who, details=_cite(each), properties=properties)
-        if verdict.note and all(each.sentence != verdict.note for each in verdict.problems):
+        for problem in verdict.problems:
+            diagnostic = self._make_diagnostic(
+                problem.rule, _SEVERITIES.get(problem.level, "error"), problem.sentence, place
+            )
+            message = f"{problem.pointer}: {problem.sentence}" if problem.pointer else problem.sentence
+            properties = {**diagnostic.properties, "pointer": problem.pointer}
+            yield replace(diagnostic, message=message, subject=who, details=_cite(problem), properties=properties)
+        if verdict.note and all(problem.sentence != verdict.note for problem in verdict.problems):
             yield replace(self._make_diagnostic("not-judged", "not judged", verdict.note, place), subject=who)
 
     def _make_diagnostic(self, rule: str, severity: str, message: str, place: SourceLocation) -> Diagnostic:

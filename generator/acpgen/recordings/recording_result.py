@@ -65,17 +65,17 @@ class _Reading:
             self._starts.append((before, file.name))
             if index in self.recording.missing:
                 yield from (Line(before + 1, write_gap(side, ""), self.size) for side in self.sides)
-            start, last = self.size, before
+            start, number = self.size, before
             try:
                 for line in stores.read_lines(file.name):
-                    last, self.size = before + line.number, start + line.end
-                    if last <= _MOST_LOOKED_AT and b'"protocolVersion"' in line.content:
+                    number, self.size = before + line.number, start + line.end
+                    if number <= _MOST_LOOKED_AT and b'"protocolVersion"' in line.content:
                         self._look(line.content)
-                    yield replace(line, number=last, end=self.size)
+                    yield replace(line, number=number, end=self.size)
             except Faults as faults:
                 self.failure = str(faults)
                 return
-            before = last
+            before = number
 
     def locate_line(self, number: int) -> tuple[str, int]:
         """The file of a line, and its number there."""
@@ -115,7 +115,7 @@ class _Gathered:
         if verdict.counts_as in ("wrong", "not judged") and len(self.first) < MOST_FINDINGS:
             file, line = self.reading.locate_line(verdict.line)
             text = make_visible(validate.write_text(replace(verdict, line=line)))
-            broken = next((each for each in verdict.problems if each.level != "note"), None)
+            broken = next((problem for problem in verdict.problems if problem.level != "note"), None)
             rule = ("", "") if broken is None else (broken.rule, broken.level)
             self.first.setdefault(verdict.mark, Finding(file, line, _cut(text, _LONGEST_TEXT), *rule))
 

@@ -97,7 +97,7 @@ def find(names: Iterable[str]) -> FoundRecordings:
     nowhere or to no recording.
     """
     files: dict[str, File] = {}
-    others, faults = 0, list[Fault]()
+    excluded_count, faults = 0, list[Fault]()
     for name in names:
         try:
             entries, is_listing = _list_recordings(name)
@@ -109,13 +109,13 @@ def find(names: Iterable[str]) -> FoundRecordings:
             faults.append(UNREADABLE(at=_shorten(name, at) if at else name, reason=describe_reason(error)))
             continue
         selection = [file for file in entries if not is_listing or _find_ending(file.name) is not None]
-        others += len(entries) - len(selection)
+        excluded_count += len(entries) - len(selection)
         if not selection:
             faults.append(NO_RECORDINGS(at=name))
         files.update((file.name, file) for file in selection)
     if faults:
         raise Faults(faults)
-    return FoundRecordings(tuple(_join_files(files)), others)
+    return FoundRecordings(tuple(_join_files(files)), excluded_count)
 
 
 def open_recording(name: str) -> io.BufferedReader:
@@ -275,7 +275,10 @@ def _read_beginning(name: str) -> bool:
 
 def _find_ending(name: str) -> str | None:
     """The ending of a recording's name, with that of its compression."""
-    return next((end + more for more in ("", *COMPRESSED) for end in ENDINGS if name.endswith(end + more)), None)
+    return next(
+        (end + compression for compression in ("", *COMPRESSED) for end in ENDINGS if name.endswith(end + compression)),
+        None,
+    )
 
 
 def _open_system(name: str) -> tuple[Any, str]:

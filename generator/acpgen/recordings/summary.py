@@ -98,7 +98,7 @@ class Summary:
             "rules": rules,
             "agents": agents,
             "other_agents": asdict(self.other_agents),
-            "worst": [{"recording": one.recording, "wrong": one.wrong} for one in self.worst],
+            "worst": [{"recording": worst.recording, "wrong": worst.wrong} for worst in self.worst],
         }
 
 
@@ -112,28 +112,28 @@ def summarise(verdicts: Iterable[Verdict | Summary]) -> Summary:
     counts: Counter[str] = Counter()
     rules: dict[RuleKey, BreachCount] = {}
     agents: dict[str, Share] = {}
-    others = Share()
+    other_share = Share()
     worst: list[Worst] = []
-    for one in verdicts:
-        summary = one if isinstance(one, Summary) else _summarise_one(one)
+    for part in verdicts:
+        summary = part if isinstance(part, Summary) else _summarise_one(part)
         counts.update({name: getattr(summary, name) for name in _COUNTS})
         for rule, broken in summary.rules.items():
             rules[rule] = rules.get(rule, BreachCount()) + broken
         for agent, share in summary.agents.items():
             agents[agent] = agents.get(agent, Share()) + share
-        others += summary.other_agents
+        other_share += summary.other_agents
         if len(agents) > 2 * MOST_PROGRAMS:
-            agents, more = _cut_to_bound(agents)
-            others += more
+            agents, excess = _cut_to_bound(agents)
+            other_share += excess
         worst.extend(summary.worst)
         if len(worst) > 100 * MOST_WORST:
             worst = sorted(worst)[:MOST_WORST]
-    agents, more = _cut_to_bound(agents)
+    agents, excess = _cut_to_bound(agents)
     return Summary(
         **{name: counts[name] for name in _COUNTS},
         rules=dict(sorted(rules.items())),
         agents=dict(sorted(agents.items())),
-        other_agents=others + more,
+        other_agents=other_share + excess,
         worst=tuple(sorted(worst)[:MOST_WORST]),
     )
 

@@ -57,7 +57,7 @@ def _list_verdicts(
     earlier = (
         {}
         if result_file is None
-        else {each.name: verdict for each in recordings if (verdict := result_file.find(each))}
+        else {recording.name: verdict for recording in recordings if (verdict := result_file.find(recording))}
     )
     new = [recording for recording in recordings if recording.name not in earlier]
     results = judge_all(new, standard, max(1, min(jobs, len(new))))
@@ -96,9 +96,11 @@ def as_text(verdict: Verdict) -> str:
     for finding in verdict.findings[:TOLD]:
         at = "" if finding.file == verdict.recording else f"{finding.file}:"
         rows.append(f"  {at}{finding.text}")
-    more = len(verdict.findings) - TOLD
-    if more > 0:
-        rows.append(f"  … and {count_noun(more, 'more kind')}; --format json has them, or name this file alone")
+    omitted_count = len(verdict.findings) - TOLD
+    if omitted_count > 0:
+        rows.append(
+            f"  … and {count_noun(omitted_count, 'more kind')}; --format json has them, or name this file alone"
+        )
     if verdict.failure:
         rows.append(f"  {verdict.failure}")
     return "\n".join(rows)

@@ -150,9 +150,9 @@ def terminal(trial: Trial) -> None:
             if creation is None
             else trial.describe_refusal("terminal/create", creation)
         )
-    here = {"sessionId": session, "terminalId": creation.reach("result", "terminalId")}
+    params = {"sessionId": session, "terminalId": creation.reach("result", "terminalId")}
     for method in ("terminal/wait_for_exit", "terminal/output", "terminal/release"):
-        response = trial.expect(method, here, seconds=trial.slow)
+        response = trial.expect(method, params, seconds=trial.slow)
         if response is None:
             return
         if "error" in response.value:

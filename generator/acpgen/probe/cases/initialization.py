@@ -11,13 +11,13 @@ from acpgen.probe.registry import case
 def answer(trial: Trial) -> None:
     """`initialize` with a version that exists. Expected: an answer with a version and capabilities, for one of the versions at least."""
     handshakes = [trial.initialize(version) for version in KNOWN]
-    if any(one.answer is not None and "result" in one.answer.value for one in handshakes):
+    if any(handshake.answer is not None and "result" in handshake.answer.value for handshake in handshakes):
         return
     first = handshakes[0]
     trial.handshake = first
     if first.answer is not None:
         trial.fail_answer(first.answer, f"`initialize` was refused: {first.answer.reason}")
-    elif first.connection.rows and any(row.sender == first.connection.other for row in first.connection.rows):
+    elif first.connection.rows and any(row.sender == first.connection.program_side for row in first.connection.rows):
         trial.fail("`initialize` was not answered, though the program sends output", first.index, first.index + 5)
     else:
         raise SkipCase(first.connection.silence)
@@ -27,7 +27,7 @@ def answer(trial: Trial) -> None:
 def supported_version(trial: Trial) -> None:
     """`initialize` with the versions 1 and 2. Expected: each version that the agent turns out to speak is agreed on when asked for."""
     handshakes = {version: trial.initialize(version) for version in KNOWN}
-    spoken = [one.version for one in handshakes.values()]
+    spoken = [handshake.version for handshake in handshakes.values()]
     if not any(version in KNOWN for version in spoken):
         raise SkipCase(describe_no_version(trial))
     for requested, outcome in handshakes.items():
@@ -52,7 +52,9 @@ def describe_no_version(trial: Trial) -> str:
     """Why no version is spoken."""
     outcomes = [trial.initialize(version) for version in KNOWN]
     return (
-        outcomes[0].connection.silence if all(each.answer is None for each in outcomes) else "no version was negotiated"
+        outcomes[0].connection.silence
+        if all(outcome.answer is None for outcome in outcomes)
+        else "no version was negotiated"
     )
 
 

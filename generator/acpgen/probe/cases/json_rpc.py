@@ -27,7 +27,7 @@ def unknown_method(trial: Trial) -> None:
 @case("json-rpc/unknown-notification", "no-reply", sides=BOTH)
 def unknown_notification(trial: Trial) -> None:
     """A notification that does not exist, and one whose params are malformed. Expected: no answer, and the next request is answered."""
-    known_method = "session/cancel" if trial.connection.own == "client" else "session/update"
+    known_method = "session/cancel" if trial.connection.probe_side == "client" else "session/update"
     calls: tuple[tuple[str, Any], ...] = (
         (f"acpgen/{_draw_word(trial)}", {}),
         (known_method, {"sessionId": 5}),
@@ -116,8 +116,8 @@ def params_malformed(trial: Trial) -> None:
         ("the params are text", "cwd"),
         ("the params are left out", None),
     ]
-    for what, params in bad:
-        if not _is_refused(trial, "session/new", params, what):
+    for defect, params in bad:
+        if not _is_refused(trial, "session/new", params, defect):
             return
     _is_refused(trial, "session/prompt", {"sessionId": 5, "prompt": "hello"}, "`sessionId` is a number")
     _is_refused(
@@ -166,21 +166,23 @@ def _require_return(trial: Trial, value: Any, place: str = "") -> None:
     connection.wait(lambda: sum(map(len, connection.answers.values())) > count, connection.clock.answer)
     if write_id(value) in connection.answers:
         return
-    others = [responses[-1] for other, responses in connection.answers.items() if len(responses) > before.get(other, 0)]
-    what, text = f"a request with the id {write_id(value)[:60]}", write_id(value)
-    if others:
-        id_ = others[0].value.get("id")
+    responses_elsewhere = [
+        responses[-1] for id_text, responses in connection.answers.items() if len(responses) > before.get(id_text, 0)
+    ]
+    description, text = f"a request with the id {write_id(value)[:60]}", write_id(value)
+    if responses_elsewhere:
+        id_ = responses_elsewhere[0].value.get("id")
         text = text if len(str(value)) < 60 else f"{text[:57]}..."
         place = place or ("a negative number" if isinstance(value, int) and value < 0 else text)
         sentence = f"a request with the id {text} is answered under {write_id(id_)}"
-        trial.fail(sentence, index, others[0].index, place=place)
-    elif trial.require_alive(what, index, "answered"):
-        trial.require_answer(value, index, what, "answered")
+        trial.fail(sentence, index, responses_elsewhere[0].index, place=place)
+    elif trial.require_alive(description, index, "answered"):
+        trial.require_answer(value, index, description, "answered")
     else:
         raise SkipCase("the connection was lost")
 
 
-def _is_refused(trial: Trial, method: str, params: Any, what: str) -> bool:
+def _is_refused(trial: Trial, method: str, params: Any, defect: str) -> bool:
     """Whether a request was answered; a wrong answer is reported."""
     connection = trial.connection
     name = connection.call(method, params)
@@ -191,11 +193,11 @@ def _is_refused(trial: Trial, method: str, params: Any, what: str) -> bool:
         if connection.is_over:
             raise SkipCase("the connection was lost")
         return False
-    place = f"{method}: {what}"
+    place = f"{method}: {defect}"
     if "error" not in response.value:
-        trial.fail_answer(response, f"{method!r} is accepted although {what}", level="note", place=place)
+        trial.fail_answer(response, f"{method!r} is accepted although {defect}", level="note", place=place)
     elif response.code not in _OWN_ORDER:
-        sentence = f"{method!r}, in which {what}, fails with {response.reason} instead of -32602"
+        sentence = f"{method!r}, in which {defect}, fails with {response.reason} instead of -32602"
         trial.fail_answer(response, sentence, place=f"{method}: another code")
     return True
 

@@ -117,7 +117,7 @@ def close_during_turn(trial: Trial) -> None:
     id_, index = prompt(trial, session, [_LONG])
     connection.wait(lambda: bool(trial.list_updates(session, index)), connection.clock.answer)
     close = connection.call("session/close", {"sessionId": session})
-    close_index, closed = len(connection.rows) - 1, connection.sent
+    close_index, close_message = len(connection.rows) - 1, connection.sent
     trial.client.cancelled.add(session)
     connection.answer_delayed_now()
     closing = connection.answer(close, trial.slow)
@@ -142,7 +142,7 @@ def close_during_turn(trial: Trial) -> None:
                 response.index,
                 clause="forestalled",
                 place="forestalled",
-                message_sent=closed,
+                message_sent=close_message,
             )
     elif closing is not None and "result" in closing.value and response.index > closing.index:
         trial.fail("the turn ended after `session/close` was answered", index, closing.index, response.index)
@@ -252,9 +252,9 @@ def _list_inserted_updates(trial: Trial, session: str, since: int, until: int) -
     """The updates between two indices of the transcript that report a message of the user. Only the probe writes in its sessions."""
     kinds = ("user_message", "user_message_chunk")
     return [
-        one
-        for one in trial.list_updates(session, since)
-        if one.index < until and one.get_update_field("sessionUpdate") in kinds
+        update
+        for update in trial.list_updates(session, since)
+        if update.index < until and update.get_update_field("sessionUpdate") in kinds
     ]
 
 
@@ -272,7 +272,9 @@ def _require_accepted(trial: Trial, session: str, since: int, response: Received
 
 def _has_run(trial: Trial, session: str, since: int, until: int) -> bool:
     """Whether a session was reported as running between two indices of the transcript."""
-    return any(one.index < until and _read_state(one) == "running" for one in trial.list_updates(session, since))
+    return any(
+        update.index < until and _read_state(update) == "running" for update in trial.list_updates(session, since)
+    )
 
 
 def _read_state(message: ReceivedMessage) -> Any:
@@ -311,7 +313,7 @@ def _cancel_turn(trial: Trial, is_time: Callable[[int], object], block: Any = _L
         answers = connection.answers.get(write_id(id_), ())
         if trial.version == 1:
             return bool(answers)
-        is_withdrawn = any(one.code == WITHDRAWN for one in answers)  # it never began
+        is_withdrawn = any(answer.code == WITHDRAWN for answer in answers)  # it never began
         return is_withdrawn or bool(list_turn_ends(trial, session, index))
 
     connection.wait(lambda: bool(is_time(index)) or is_over(), trial.slow)
@@ -334,7 +336,7 @@ def _cancel_turn(trial: Trial, is_time: Callable[[int], object], block: Any = _L
 
 def list_turn_ends(trial: Trial, session: str, since: int) -> list[ReceivedMessage]:
     """The updates after an index of the transcript that end the work of a session in version 2."""
-    return [one for one in trial.list_updates(session, since) if _read_state(one) == "idle"]
+    return [update for update in trial.list_updates(session, since) if _read_state(update) == "idle"]
 
 
 def _stop(trial: Trial, session: str) -> int:
@@ -347,12 +349,12 @@ def _stop(trial: Trial, session: str) -> int:
 
 def _run_helped_turn(trial: Trial, manner: Any, delay: float) -> None:
     require_ready(trial)
-    before = len(trial.client.asked)
+    before = len(trial.client.called_methods)
     trial.client.manner, trial.connection.delay = manner, delay
     try:
         _run_turn(trial, [make_work_block(trial)])
     finally:
         trial.client.manner, trial.connection.delay = "serves", 0.0
         trial.connection.answer_delayed_now()
-    if len(trial.client.asked) == before:
+    if len(trial.client.called_methods) == before:
         raise SkipCase("the agent asked the client for nothing")

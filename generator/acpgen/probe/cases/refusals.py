@@ -38,16 +38,20 @@ def unknown_option(trial: Trial) -> None:
     has. Expected: the error -32602 each time.
     """
     session, result = open_session(trial)
-    options = [one for one in as_list(result.get("configOptions")) if is_object(one) and one.get("type") == "select"]
+    options = [
+        option
+        for option in as_list(result.get("configOptions"))
+        if is_object(option) and option.get("type") == "select"
+    ]
     if not options:
         raise SkipCase("the session offers no configuration options")
     known_option, word = options[0].get("configId"), f"acpgen-{trial.random.getrandbits(32):08x}"
-    for what, params in (
+    for defect, params in (
         ("an unknown option", {"configId": word, "type": "id", "value": word}),
         ("a value that is not offered", {"configId": known_option, "type": "id", "value": word}),
         ("an unknown form of value", {"configId": known_option, "type": "_acpgen_shape", "value": [word]}),
     ):
-        _require_refused(trial, "session/set_config_option", {"sessionId": session, **params}, what)
+        _require_refused(trial, "session/set_config_option", {"sessionId": session, **params}, defect)
 
 
 @case("prompt-turn/cancel-unanswered-permission", "must", "session", versions=(2,))
@@ -82,10 +86,10 @@ def cancel_unanswered(trial: Trial) -> None:
     trial.is_alive()
 
 
-def _require_refused(trial: Trial, method: str, params: Any, what: str) -> None:
+def _require_refused(trial: Trial, method: str, params: Any, defect: str) -> None:
     response = ask(trial, method, params)
     if response.code == AUTH_REQUIRED:
         raise SkipCase(trial.describe_refusal(method, response))
     if response.code != -32602:
         how = f"fails with {response.reason}" if "error" in response.value else "is accepted"
-        trial.fail_answer(response, f"{method!r} with {what} {how} instead of -32602", place=what)
+        trial.fail_answer(response, f"{method!r} with {defect} {how} instead of -32602", place=defect)

@@ -65,7 +65,7 @@ def _initialize(trial: Trial) -> Handshake:
 def _list_methods(outcome: Handshake) -> list[dict[str, Any]]:
     """The authentication methods in the answer to `initialize`."""
     methods = as_list(None if outcome.answer is None else outcome.answer.reach("result", "authMethods"))
-    return [{**each} for each in methods if is_object(each)]
+    return [{**method} for method in methods if is_object(method)]
 
 
 def _find_kind(method: dict[str, Any]) -> str:

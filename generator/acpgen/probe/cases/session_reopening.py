@@ -53,7 +53,7 @@ def _open_in_other_run(trial: Trial, method: str) -> None:
     name = trial.memory.get("prompted")
     if name is None:
         raise SkipCase(trial.memory.get("no prompts") or trial.memory.get("no session") or "no session was prompted")
-    with trial.use_other_run(trial.another()):
+    with trial.use_other_run(trial.start_run()):
         response = require_result(trial, method, {**trial.make_new_params(), "sessionId": name})
         if method == "session/load":
             _require_replay(trial, name, response)
@@ -63,9 +63,9 @@ def _open_in_other_run(trial: Trial, method: str) -> None:
 def _require_replay(trial: Trial, name: str, response: ReceivedMessage) -> None:
     """Report a loaded session with a prompt of which nothing is replayed, or nothing that the user said."""
     kinds = [
-        str(one.get_update_field("sessionUpdate"))
-        for one in trial.list_updates(name, response.asked or 0)
-        if one.index < response.index
+        str(update.get_update_field("sessionUpdate"))
+        for update in trial.list_updates(name, response.request_index or 0)
+        if update.index < response.index
     ]
     if any(kind.startswith("user_message") for kind in kinds):
         return

@@ -40,8 +40,8 @@ def additional_directories(trial: Trial) -> None:
     """`session/new` with a second root, where that is advertised. Expected: a session."""
     needs(trial, "additionalDirectories")
     trial.require_session()
-    more = trial.folder.parent / "more"
-    response = ask(trial, "session/new", {**trial.make_new_params(), "additionalDirectories": [str(more)]})
+    directory = trial.folder.parent / "more"
+    response = ask(trial, "session/new", {**trial.make_new_params(), "additionalDirectories": [str(directory)]})
     if response.code == -32602:
         trial.fail_answer(response, f"`additionalDirectories` is advertised, and refused with {response.reason}")
 
@@ -71,11 +71,11 @@ def list_none(trial: Trial) -> None:
     folder = trial.folder.parent / "unused"
     response = require_result(trial, "session/list", {"cwd": str(folder)})
     sessions = as_list(response.reach("result", "sessions"))
-    wrong = [one for one in sessions if is_object(one) and one.get("cwd") != str(folder)]
+    wrong = [session for session in sessions if is_object(session) and session.get("cwd") != str(folder)]
     if wrong:
-        other = wrong[0].get("cwd")
+        cwd = wrong[0].get("cwd")
         trial.fail_answer(
-            response, f"a list for one folder contains {len(wrong)} sessions of other folders, such as {other!r}"
+            response, f"a list for one folder contains {len(wrong)} sessions of other folders, such as {cwd!r}"
         )
 
 
@@ -138,7 +138,7 @@ def delete_twice(trial: Trial) -> None:
 def set_mode(trial: Trial) -> None:
     """`session/set_mode` to each mode that a new session offers. Expected: a result."""
     name, result = open_session(trial)
-    names = [one.get("id") for one in as_list(find_value(result, ("modes", "availableModes"))) if is_object(one)]
+    names = [mode.get("id") for mode in as_list(find_value(result, ("modes", "availableModes"))) if is_object(mode)]
     if not names:
         raise SkipCase("the session offers no modes")
     for mode in names[:4]:
@@ -151,8 +151,10 @@ def set_mode(trial: Trial) -> None:
 def set_config_option(trial: Trial) -> None:
     """`session/set_config_option` of each option to the value that it has. Expected: a result with all options."""
     name, result = open_session(trial)
-    options = [one for one in as_list(result.get("configOptions")) if is_object(one)]
-    options = [one for one in options if isinstance(one.get("currentValue"), str) and one.get("type") == "select"]
+    options = [option for option in as_list(result.get("configOptions")) if is_object(option)]
+    options = [
+        option for option in options if isinstance(option.get("currentValue"), str) and option.get("type") == "select"
+    ]
     if not options:
         raise SkipCase("the session offers no configuration options")
     for option in options[:4]:
@@ -176,9 +178,9 @@ def open_session(trial: Trial) -> tuple[str, dict[str, Any]]:
     raise SkipCase("the session was not opened on this connection")
 
 
-def needs(trial: Trial, name: str, *more: str) -> None:
+def needs(trial: Trial, name: str, *subpath: str) -> None:
     """Raise `SkipCase` unless the capability of a method or a field, or one below it, is advertised."""
-    trial.needs(*PATHS[name][trial.version], *more)
+    trial.needs(*PATHS[name][trial.version], *subpath)
 
 
 def ask(trial: Trial, method: str, params: Any) -> ReceivedMessage:

@@ -26,11 +26,11 @@ def split_line(trial: Trial) -> None:
 @case("transports/joined-lines", "must", sides=BOTH)
 def joined_lines(trial: Trial) -> None:
     """Two requests in one write. Expected: both are answered."""
-    first, one = _request(trial)
-    second, two = _request(trial)
-    trial.connection.send_lines([one, two])
-    _require_answer(trial, first, "the first of two requests in one write")
-    _require_answer(trial, second, "the second of two requests in one write")
+    first_id, first_line = _request(trial)
+    second_id, second_line = _request(trial)
+    trial.connection.send_lines([first_line, second_line])
+    _require_answer(trial, first_id, "the first of two requests in one write")
+    _require_answer(trial, second_id, "the second of two requests in one write")
 
 
 @case("transports/white-space", "must", sides=BOTH)
@@ -210,7 +210,7 @@ def batch_of_notifications(trial: Trial) -> None:
     if trial.require_alive("a batch of notifications", index, "robust"):
         answers = (
             *(place for place, _ in connection.batches[batches:]),
-            *(one.index for one in connection.bare[before:]),
+            *(response.index for response in connection.bare[before:]),
         )
         for place in answers[:1]:
             trial.fail("a batch of notifications is answered", index, place, message_sent=message_sent)
@@ -221,21 +221,21 @@ def _request(trial: Trial) -> tuple[int, bytes]:
     return id_, json.dumps(trial.make_ping(id_)).encode()
 
 
-def _require_answer(trial: Trial, id_: int, what: str, seconds: float | None = None) -> None:
+def _require_answer(trial: Trial, id_: int, description: str, seconds: float | None = None) -> None:
     """Report a program that does not answer a valid request, though it answers the next one."""
     connection = trial.connection
     index, message_sent = len(connection.rows) - 1, connection.sent
     if connection.answer(id_, seconds) is not None:
         return
     refusals = connection.bare[-1:] if connection.bare and connection.bare[-1].index > index else []
-    if not trial.require_alive(what, index):
+    if not trial.require_alive(description, index):
         raise SkipCase("the connection was lost")
     if write_id(id_) in connection.answers:
         return
     how = f"is refused: {refusals[0].reason}" if refusals else "is not answered, though the next request is"
-    trial.fail(f"{what} {how}", index, len(connection.rows) - 1, message_sent=message_sent, place=what)
+    trial.fail(f"{description} {how}", index, len(connection.rows) - 1, message_sent=message_sent, place=description)
 
 
-def _survives(trial: Trial, line: bytes, what: str) -> None:
-    if not trial.require_alive(what, trial.connection.send(line), "robust"):
+def _survives(trial: Trial, line: bytes, description: str) -> None:
+    if not trial.require_alive(description, trial.connection.send(line), "robust"):
         raise SkipCase("the connection was lost")

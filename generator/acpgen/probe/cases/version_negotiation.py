@@ -17,7 +17,7 @@ NEWEST: Final = 65535
 @case("initialization/newer-version", "version", "program", (1,))
 def newer_version(trial: Trial) -> None:
     """`initialize` with a version that does not exist yet. Expected: the latest version that the agent speaks, not an error."""
-    spoken = {one.version for one in map(trial.initialize, KNOWN) if one.version in KNOWN}
+    spoken = {handshake.version for handshake in map(trial.initialize, KNOWN) if handshake.version in KNOWN}
     if not spoken:
         raise SkipCase(describe_no_version(trial))
     outcome = _initialize(trial, NEWEST, "version")
@@ -35,7 +35,7 @@ def newer_version(trial: Trial) -> None:
 @case("initialization/older-version", "version", "program", (1,))
 def older_version(trial: Trial) -> None:
     """`initialize` with version 0. Expected: an answer. An agent that speaks nothing so old may also refuse."""
-    if not any(one.version in KNOWN for one in map(trial.initialize, KNOWN)):
+    if not any(handshake.version in KNOWN for handshake in map(trial.initialize, KNOWN)):
         raise SkipCase(describe_no_version(trial))
     outcome = _initialize(trial, 0, "answered")
     if outcome.version == 0:
@@ -45,7 +45,7 @@ def older_version(trial: Trial) -> None:
 @case("initialization/malformed-version", "answered", "program", (1,))
 def malformed_version(trial: Trial) -> None:
     """`initialize` with a version that is an object. Expected: an answer, be it an error; the agent does not just end."""
-    if not any(one.version in KNOWN for one in map(trial.initialize, KNOWN)):
+    if not any(handshake.version in KNOWN for handshake in map(trial.initialize, KNOWN)):
         raise SkipCase(describe_no_version(trial))
     if is_calm(trial):
         return
@@ -84,7 +84,7 @@ def early_request(trial: Trial) -> None:
 @case("initialization/repeated", "initialized-once")
 def repeated(trial: Trial) -> None:
     """`initialize` once more, after another request. Expected: the error -32600."""
-    with trial.use_other_run(trial.another()):
+    with trial.use_other_run(trial.start_run()):
         connection, handshake = trial.connection, trial.handshake
         if handshake is None or handshake.answer is None:
             raise SkipCase(connection.silence)
@@ -95,22 +95,22 @@ def repeated(trial: Trial) -> None:
             trial.fail_answer(response, f"`initialize` after another request {how}, and not with the error -32600")
 
 
-def _initialize(trial: Trial, wanted: Any, clause: str | None = None) -> Handshake:
+def _initialize(trial: Trial, variant: Any, clause: str | None = None) -> Handshake:
     """The outcome of `initialize`; a missing answer is a violation."""
-    outcome = trial.initialize(wanted)
+    outcome = trial.initialize(variant)
     if outcome.answer is None:
         trial.handshake = outcome
         trial.require_answer(outcome.id, outcome.index, "initialize", clause)
     return outcome
 
 
-def _require_same_answer(trial: Trial, requested: str, what: str) -> None:
+def _require_same_answer(trial: Trial, requested: str, addition: str) -> None:
     """Require the same answer to `initialize` with an unknown addition as without it."""
     if trial.initialize(1).version != 1:
         raise SkipCase(describe_unspoken(trial.initialize(1), 1))
     outcome = None if is_calm(trial) else _initialize(trial, requested)
     if outcome is not None and outcome.answer is not None and "error" in outcome.answer.value:
-        fail_handshake(trial, outcome, f"{what} refused: {outcome.answer.reason}")
+        fail_handshake(trial, outcome, f"{addition} refused: {outcome.answer.reason}")
 
 
 def is_calm(trial: Trial) -> bool:

@@ -162,9 +162,9 @@ def _hash_inputs(config: Config, inputs: Inputs, code: Code) -> str:
         for uri, path, content in source.references
     ]
     files += [(f"docs/{path}", content) for path, content in inputs.docs.files]
-    files += [(f"python/{each.name} {each.at}", each.text.encode()) for each in inputs.python]
+    files += [(f"python/{module.name} {module.at}", module.text.encode()) for module in inputs.python]
     options = {"config": repr(replace(config, root=Path())), "zensical": generator.require_generator()}
-    return make_key("site", code.digest, repr(options), *(each for file in files for each in file))
+    return make_key("site", code.digest, repr(options), *(part for file in files for part in file))
 
 
 def make_files(docs: Docs, address: SiteSettings = _NOWHERE) -> Files:
@@ -205,7 +205,7 @@ def serve(
 
     def list_watched() -> list[Path]:
         current = config()
-        python = [current.root / each for each in current.site.python]
+        python = [current.root / path for path in current.site.python]
         return [
             current.file,
             current.schema_folder,

@@ -159,6 +159,6 @@ def _make_time_fault() -> Fault:
 def _make_fault(output: str, folder: Path, code: int | None) -> Fault:
     """The generator's output as a fault."""
     text, _, trace = _COLOUR.sub("", output).replace(f"{folder}{os.sep}", "").partition("Traceback")
-    last = trace.strip().rpartition("\n")[2]
-    reason = " ".join(f"{text} {last}".split()) or f"exit code {code}"
+    exception = trace.strip().rpartition("\n")[2]
+    reason = " ".join(f"{text} {exception}".split()) or f"exit code {code}"
     return SITE_NOT_BUILT(at="zensical", reason=reason, remedy="Correct the page that it names")

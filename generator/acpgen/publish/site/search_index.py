@@ -65,7 +65,7 @@ def make_files(source: str) -> Mapping[str, str]:
         raise Faults([_OTHER]) from None
     if not items:
         raise Faults([_OTHER])
-    versions = {posixpath.dirname(each) for each in locations if posixpath.basename(each) == _VERSION}
+    versions = {posixpath.dirname(location) for location in locations if posixpath.basename(location) == _VERSION}
     terms = _Terms(len(items))
     for number, values in enumerate(fields):
         terms.add(number, values)
@@ -74,8 +74,10 @@ def make_files(source: str) -> Mapping[str, str]:
         "locations": locations,
         "titles": [values["title"] for values in fields],
         "paths": [values["path"] for values in fields],
-        "tags": [_find_tag(posixpath.dirname(each.partition("#")[0]), versions) for each in locations],
-        "weights": [next(_match(settings["weights"], each), 1) * (1 if "#" in each else 1.6) for each in locations],
+        "tags": [_find_tag(posixpath.dirname(location.partition("#")[0]), versions) for location in locations],
+        "weights": [
+            next(_match(settings["weights"], location), 1) * (1 if "#" in location else 1.6) for location in locations
+        ],
         "terms": " ".join(names),
         "postings": postings,
         "width": terms.width,

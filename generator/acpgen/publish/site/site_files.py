@@ -118,11 +118,11 @@ def _find_descriptions(documents: Files) -> Mapping[str, str]:
     """The description of each page. Descriptions that would not be unique begin with the path of the page."""
     descriptions = {path: describe_page(text) for path, text in documents.items()}
     counts: dict[str, int] = {}
-    for each in descriptions.values():
-        counts[each] = counts.get(each, 0) + 1
+    for text in descriptions.values():
+        counts[text] = counts.get(text, 0) + 1
     return {
-        path: each if each and counts[each] == 1 else _shorten(f"{path.removesuffix('.md')}: {each}".strip(": "))
-        for path, each in descriptions.items()
+        path: text if text and counts[text] == 1 else _shorten(f"{path.removesuffix('.md')}: {text}".strip(": "))
+        for path, text in descriptions.items()
     }
 
 
