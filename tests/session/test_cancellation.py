@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from acp_bindings import ConnectionClosed, v1, v2
 
-from acp_session import Agent, Client, PeerError, Turn, connect_in_memory
+from acp_session import Agent, Client, ClientConnection, PeerError, Session, Turn, connect_in_memory
 from acp_session.services import ClientServices
 from acp_session.serving import serve_agent
 from acp_workspace.containment import guarantees
@@ -114,6 +114,43 @@ def test_a_terminal_that_is_being_created_is_cancelled_at_the_client(tmp_path: P
             assert cancelled["params"]["requestId"] == create[0]["id"]
 
     play(work)
+
+
+@both
+def test_hooks_that_never_return_hold_nothing_up(
+    tmp_path: Path, version: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Hanging(Agent):
+        async def on_prompt(self, turn: Turn) -> None:  # noqa: ARG002
+            await asyncio.sleep(60)
+
+        async def on_cancel(self, session: Session) -> None:  # noqa: ARG002
+            await asyncio.sleep(60)
+
+        async def on_close_session(self, session: Session) -> None:  # noqa: ARG002
+            await asyncio.sleep(60)
+
+        async def on_extension_notification(self, connection: ClientConnection, method: str, params: Any) -> None:  # noqa: ARG002
+            await asyncio.sleep(60)
+
+    async def work() -> None:
+        async with talking(Hanging(), version, grace=0.02) as client:
+            id_ = await client.new(tmp_path)
+            prompt = asyncio.ensure_future(client.prompt(id_))
+            await asyncio.sleep(0.02)
+            client.send({"method": "_tide", "params": {}})
+            client.cancel(id_)
+            assert await prompt == "cancelled"
+            await client.request("session/close", sessionId=id_)
+            await client.new(tmp_path)  # closed with the connection
+
+    play(work)
+    left = [record.getMessage() for record in caplog.records if "has not returned" in record.getMessage()]
+    assert [one.partition("'")[2].partition("'")[0] for one in left] == [
+        "on_extension_notification",
+        "on_cancel",
+        *("on_close_session", "on_close_session"),
+    ]
 
 
 @both

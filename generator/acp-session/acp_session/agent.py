@@ -40,7 +40,8 @@ class Agent:
     """An agent. Override `on_prompt`, and any other hooks that you need. One object may serve any number of connections.
 
     A `RequestError` or `NotAdvertised` that a hook raises becomes the error response; any other exception is logged with the session's
-    id, and the response is an internal error.
+    id, and the response is an internal error. Hooks without a response, such as `on_cancel` and `on_close_session`, hold nothing up:
+    after `grace` seconds they go on by themselves.
 
     `info`: name and version for clients. `auth_methods`: how users can log in; `on_authenticate` does it. `store` keeps the sessions.
     `allowed_roots`: the directories that sessions may use, or a policy for them; by default all. `additional_directories`: whether a

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import secrets
 from collections.abc import Callable, Collection, Coroutine, Sequence
 from datetime import UTC, datetime
@@ -26,11 +27,11 @@ from jsonrpc_bindings.errors import INVALID_REQUEST
 from jsonrpc_bindings.failures import INTERNAL
 
 from .agent import Agent
-from .background import Background
+from .background import Background, leave
 from .codec.relay import LocalCalls
 from .codec.to_v2 import UNKNOWN_INFO
 from .errors import answer_to_hook
-from .log import LOG
+from .log import LOG, SessionLog
 from .modes import find_mode_option, with_value
 from .services import Local, LocalServices, Services
 from .session import ClientCapabilities, ClientConnection, Session
@@ -247,10 +248,7 @@ class AgentCore(peers.Agent):
         if session is None or (session.work is None and not session.queue.waiting):
             return
         session.stop()
-        try:
-            await self.agent.on_cancel(session)
-        except Exception:
-            session.log.exception("'on_cancel' failed")
+        await self._attempt(self.agent.on_cancel(session), session.log)
 
     async def tool_call_cancel(self, params: v2.CancelToolCallRequest, /) -> v2.CancelToolCallResponse:
         """Stop a tool call. Raises `RequestError` -32602 if the tool call does not advertise this, or has ended."""
@@ -278,7 +276,7 @@ class AgentCore(peers.Agent):
 
     async def extension_notification(self, method: str, params: Any) -> None:
         """See `Agent.on_extension_notification`."""
-        await self.agent.on_extension_notification(self.peer, method, params)
+        await self._attempt(self.agent.on_extension_notification(self.peer, method, params), LOG)
 
     async def _begin(self, record: StoredSession, params: OpenRequest, hook: Hook) -> Session:
         """Begin a new session on this connection."""
@@ -348,10 +346,7 @@ class AgentCore(peers.Agent):
 
     async def _do_close(self, session: Session) -> None:
         await session.end_work()
-        try:
-            await self.agent.on_close_session(session)
-        except Exception:
-            session.log.exception("'on_close_session' failed")
+        await self._attempt(self.agent.on_close_session(session), session.log)
         await session.close()
         del self.sessions[session.id]
         if self.agent.owners.get(session.id) is self:
@@ -376,6 +371,17 @@ class AgentCore(peers.Agent):
             await self._load(session_id)
             raise make_invalid_params("the session is not open; load or resume it", "/sessionId")
         return session
+
+    async def _attempt(self, work: Coroutine[Any, Any, None], log: logging.Logger | SessionLog) -> None:
+        """Await the author's code, whose errors are only logged. After `grace` seconds it goes on by itself, and holds nothing up."""
+        task = asyncio.ensure_future(work)
+        leave(task)
+        done, _ = await asyncio.wait([task], timeout=self.grace)
+        name = getattr(work, "__name__", "a method")
+        if not done:
+            log.error("'%s' has not returned; nothing waits for it any more", name)
+        elif not task.cancelled() and (error := task.exception()) is not None:
+            log.error("'%s' failed", name, exc_info=error)
 
     async def _call(self, work: Coroutine[Any, Any, T], session: Session | None = None) -> T:
         """Await the author's code and return its result. Exceptions other than `RequestError` are logged and become an internal error."""

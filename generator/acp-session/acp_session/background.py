@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
+
+_UNATTENDED: Final[set[asyncio.Future[Any]]] = set()
 
 
 @asynccontextmanager
@@ -89,6 +91,13 @@ class CancelScope:
     def reset(self) -> None:
         """Allow requests again, for new work."""
         self.is_cancelled = False
+
+
+def leave(task: asyncio.Future[Any]) -> None:
+    """Let a task go on that nobody awaits any more."""
+    _UNATTENDED.add(task)
+    task.add_done_callback(_UNATTENDED.discard)
+    task.add_done_callback(retrieve_exception)
 
 
 def retrieve_exception(task: asyncio.Future[Any]) -> None:

@@ -23,7 +23,7 @@ from jsonrpc_bindings.failures import INTERNAL
 from jsonrpc_bindings.parse import parse
 
 from .arguments import omit_none
-from .background import Background, retrieve_exception
+from .background import Background, leave
 from .errors import answer_to_hook
 from .log import SessionLog
 from .modes import MODE, Mode, find_mode_option, list_modes, with_value
@@ -46,7 +46,6 @@ OnPrompt: TypeAlias = "Callable[[str], Coroutine[Any, Any, object]]"
 """Does the work on the prompt whose message has this id; returns the stop reason."""
 
 
-_ABANDONED: Final[set[asyncio.Task[Any]]] = set()
 _IS_ABANDONED: Final[ContextVar[asyncio.Event | None]] = ContextVar("acp_session_is_abandoned", default=None)
 """Set for the work of a turn that goes on although it was cancelled."""
 
@@ -524,9 +523,7 @@ class Session:
             if not running.done():
                 self.log.error("'on_prompt' goes on although it was cancelled; its turn has ended without it")
                 is_abandoned.set()
-                _ABANDONED.add(running)
-                running.add_done_callback(_ABANDONED.discard)
-            running.add_done_callback(retrieve_exception)
+            leave(running)
         return CANCELLED if self._stop_event.is_set() or running.cancelling() else self._find_reason(running)
 
     def _find_reason(self, running: asyncio.Task[object]) -> dict[str, Any]:
