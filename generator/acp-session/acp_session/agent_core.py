@@ -27,7 +27,7 @@ from jsonrpc_bindings.errors import INVALID_REQUEST
 from jsonrpc_bindings.failures import INTERNAL
 
 from .agent import Agent
-from .background import Background, leave
+from .background import leave
 from .codec.relay import LocalCalls
 from .codec.to_v2 import UNKNOWN_INFO
 from .errors import answer_to_hook
@@ -63,7 +63,6 @@ class AgentCore(peers.Agent):
         self._local = self.services
         self._remote: peers.RemoteClient | None = None
         self._workspace = AgentWorkspace(advertised=agent.additional_directories, policy=agent.root_policy)
-        self._background = Background()
         self._is_initialized = self._is_used = False
 
     async def serve(self, method: str, params: Any) -> Any:
@@ -285,7 +284,7 @@ class AgentCore(peers.Agent):
         session = Session(record, self.peer, self.agent.store)
         session.end_calls()
         await self._open_with(session, params, hook)
-        self._background.start(session.finish_opening(is_new=True))
+        leave(session.finish_opening(is_new=True))
         return session
 
     async def _reopen(self, params: ReopenRequest, *, is_replayed: bool) -> Session:
@@ -374,8 +373,7 @@ class AgentCore(peers.Agent):
 
     async def _attempt(self, work: Coroutine[Any, Any, None], log: logging.Logger | SessionLog) -> None:
         """Await the author's code, whose errors are only logged. After `grace` seconds it goes on by itself, and holds nothing up."""
-        task = asyncio.ensure_future(work)
-        leave(task)
+        task = leave(work)
         done, _ = await asyncio.wait([task], timeout=self.grace)
         name = getattr(work, "__name__", "a method")
         if not done:

@@ -93,11 +93,12 @@ class CancelScope:
         self.is_cancelled = False
 
 
-def leave(task: asyncio.Future[Any]) -> None:
-    """Let a task go on that nobody awaits any more."""
+def leave(work: Awaitable[T]) -> asyncio.Future[T]:
+    """Let work run to its end, although nobody may await it."""
+    task = asyncio.ensure_future(work)
     _UNATTENDED.add(task)
     task.add_done_callback(_UNATTENDED.discard)
-    task.add_done_callback(retrieve_exception)
+    return task
 
 
 def retrieve_exception(task: asyncio.Future[Any]) -> None:

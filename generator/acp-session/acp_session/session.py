@@ -23,7 +23,7 @@ from jsonrpc_bindings.failures import INTERNAL
 from jsonrpc_bindings.parse import parse
 
 from .arguments import omit_none
-from .background import Background, leave
+from .background import leave, retrieve_exception
 from .errors import answer_to_hook
 from .log import SessionLog
 from .modes import MODE, Mode, find_mode_option, list_modes, with_value
@@ -111,7 +111,6 @@ class Session:
         self._calls: set[str] = set()
         self._message: tuple[str, str] | None = None
         self._terminals: dict[str, TerminalState] = {}
-        self._late = Background()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id}>"
@@ -312,10 +311,6 @@ class Session:
         history, new_id = self.stored.history, f"{terminal_id}~{secrets.token_hex(4)}"
         if any(isinstance(one, v2.TerminalUpdate) and one.terminal_id == terminal_id for one in history):
             history[:] = [_rename_terminal(one, terminal_id, new_id) for one in history]
-
-    def finish_later(self, work: Coroutine[Any, Any, None]) -> None:
-        """Finish in the background what was cancelled before it could be undone."""
-        self._late.start(work)
 
     def _require_work(self) -> None:
         """Raise `ConnectionClosed` in work that goes on after its cancellation."""
@@ -523,7 +518,7 @@ class Session:
             if not running.done():
                 self.log.error("'on_prompt' goes on although it was cancelled; its turn has ended without it")
                 is_abandoned.set()
-            leave(running)
+            leave(running).add_done_callback(retrieve_exception)
         return CANCELLED if self._stop_event.is_set() or running.cancelling() else self._find_reason(running)
 
     def _find_reason(self, running: asyncio.Task[object]) -> dict[str, Any]:

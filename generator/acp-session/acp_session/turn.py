@@ -37,6 +37,7 @@ from jsonrpc_bindings.pointers import json_pointer
 from jsonrpc_bindings.records import Record
 
 from .arguments import make_content_block, omit_none, refuse_text, refuse_unknown
+from .background import leave
 from .diffs import diff_to_v2
 from .errors import Error, InvalidMessage, find_path, make_error
 from .permission import Decision, ask, decide
@@ -439,7 +440,7 @@ class Turn:
             return str((await asyncio.shield(creating)).terminal_id)
         except asyncio.CancelledError:
             services.withdraw(request)
-            self.session.finish_later(_release(services, request.session_id, creating))
+            leave(_release(services, request.session_id, creating))
             raise
 
     def convert_content(self, content: Content | Iterable[Content]) -> tuple[v2.ToolCallContent, ...]:
