@@ -147,6 +147,8 @@ class ClientSession:
 
         async def send() -> str:
             self._require_open()  # it was not closed in the meantime
+            if self.scope.cancellations != cancellations:
+                raise RequestError(REQUEST_CANCELLED, "the prompt was cancelled")
             # it may wait for the work before it
             return str((await self._core.request("session/prompt", request, timeout=math.inf)).message_id)
 
@@ -156,7 +158,7 @@ class ClientSession:
             if self._is_open:
                 await self._core.attempt(self.cancel())
             raise
-        except PeerError as error:
+        except (PeerError, RequestError) as error:
             if error.code == REQUEST_CANCELLED:
                 return PromptResult("cancelled")
             raise

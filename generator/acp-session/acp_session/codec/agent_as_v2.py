@@ -30,6 +30,7 @@ from acp_workspace.errors import INTERNAL_ERROR, NOT_FOUND, UNSUPPORTED_VERSION,
 from acp_workspace.hooks import await_result
 from acp_workspace.scope import matches, parse_scope, require_filter
 from acp_workspace.workspace import ClientWorkspace, RootSet
+from jsonrpc_bindings.errors import REQUEST_CANCELLED
 from jsonrpc_bindings.peers import Side
 
 from .losses import OnLoss, Place
@@ -340,6 +341,8 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         """Run one turn, from the prompt to the v1 response, which becomes the state `idle`."""
         end: Json
         try:
+            if session.scope.is_cancelled:  # before it was sent
+                raise RequestError(REQUEST_CANCELLED, "the prompt was cancelled")
             asking = self.far.request("session/prompt", request, timeout=math.inf)  # a turn has no limit
             end = to_builtins(await relay_errors(asking))
         except Exception as exception:  # noqa: BLE001 - whatever kept the prompt from being sent ends it
