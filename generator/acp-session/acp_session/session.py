@@ -309,8 +309,8 @@ class Session:
     def rename_terminal(self, terminal_id: str) -> None:
         """Give a terminal of the history another id, because a client of version 1 uses its id for a new one."""
         history, new_id = self.stored.history, f"{terminal_id}~{secrets.token_hex(4)}"
-        if any(isinstance(one, v2.TerminalUpdate) and one.terminal_id == terminal_id for one in history):
-            history[:] = [_rename_terminal(one, terminal_id, new_id) for one in history]
+        if any(isinstance(update, v2.TerminalUpdate) and update.terminal_id == terminal_id for update in history):
+            history[:] = [_rename_terminal(update, terminal_id, new_id) for update in history]
 
     def _require_work(self) -> None:
         """Raise `ConnectionClosed` in work that goes on after its cancellation."""
@@ -579,7 +579,7 @@ def _rename_terminal(update: v2.SessionUpdate, terminal_id: str, new_id: str) ->
     if isinstance(update, v2.SessionToolCallUpdate) and isinstance(update.content, list):
         terminal = v2.Terminal(terminal_id=terminal_id)
         return update.__replace__(
-            content=[v2.Terminal(terminal_id=new_id) if one == terminal else one for one in update.content]
+            content=[v2.Terminal(terminal_id=new_id) if part == terminal else part for part in update.content]
         )
     return update
 

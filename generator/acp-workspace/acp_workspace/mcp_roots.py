@@ -104,7 +104,7 @@ class RootsProvider:
         self.failure: Exception | None = None
         self._exposed: list[Target] = []
         self._followed: frozenset[str] = frozenset()
-        self._told: tuple[tuple[str, object], ...] = ()
+        self._reported_roots: tuple[tuple[str, object], ...] = ()
         self._is_initialized = False
         self._batches = 0
         self._checking = asyncio.Lock()
@@ -131,7 +131,7 @@ class RootsProvider:
         The server requests the initial roots itself.
         """
         self._is_initialized = True
-        self._told = self._list_names()
+        self._reported_roots = self._list_names()
 
     # --- what is exposed
 
@@ -217,12 +217,12 @@ class RootsProvider:
         """
         async with self._checking:
             current = self._list_names()
-            if current == self._told:
+            if current == self._reported_roots:
                 self.failure = None
                 return False
             if self.supported and self.list_changed and self._is_initialized:
                 await self._notify(LIST_CHANGED)
-            self._told = current
+            self._reported_roots = current
             self.failure = None
             return True
 
@@ -283,7 +283,7 @@ class RootsProvider:
             current = self.current()
         except (OSError, ValueError) as error:
             raise RequestError(INTERNAL_ERROR, "the roots cannot be listed", {"reason": type(error).__name__}) from None
-        self._told = tuple((root.uri, root.name) for root in current)
+        self._reported_roots = tuple((root.uri, root.name) for root in current)
         return roots.ListRootsResult(roots=current)
 
     def input_responses(self, requests: Mapping[str, object]) -> dict[str, Any]:
@@ -347,11 +347,11 @@ class ServerRoots:
     """
 
     def __init__(self, entries: Sequence[_Listed], malformed: Iterable[tuple[str, str]] = ()) -> None:
-        self._listed = tuple(entries)
+        self._entries = tuple(entries)
         self._malformed = tuple(malformed)
 
     def _list_targets(self) -> tuple[Target, ...]:
-        return tuple(target for root in self._listed if (target := root.find_target()) is not None)
+        return tuple(target for root in self._entries if (target := root.find_target()) is not None)
 
     @property
     def roots(self) -> tuple[Root, ...]:
@@ -366,7 +366,7 @@ class ServerRoots:
     @property
     def unusable(self) -> tuple[tuple[str, str], ...]:
         """The URIs that are currently unusable, with the reason; malformed ones come last."""
-        return (*((root.uri, root.reason) for root in self._listed if root.find_target() is None), *self._malformed)
+        return (*((root.uri, root.reason) for root in self._entries if root.find_target() is None), *self._malformed)
 
     def contains(self, path: str) -> bool:
         """Whether an absolute path is in a root, following links. For planning: only `open` decides."""
@@ -390,7 +390,7 @@ class ServerRoots:
         try:
             return reach([target.root for target in targets], path, use)
         except AccessDenied as error:
-            if any(root.holds(path) and root.find_target() is None for root in self._listed):
+            if any(root.holds(path) and root.find_target() is None for root in self._entries):
                 raise FileNotFoundError(errno.ENOENT, "the root does not exist at the moment", path) from None
             raise make_refusal(path, error.reason) from None
 

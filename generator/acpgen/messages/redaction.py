@@ -409,7 +409,7 @@ def _is_tag(leaf: _Place) -> bool:
     """Whether a string without constants stands for a kind that the schema does not define: it, or its object, must be none of these."""
     excluded = leaf.root["$defs"].get(leaf.definition, {}).get("not", {})
     variants = (excluded, *excluded.get("anyOf", ()))
-    return "not" in leaf.schema or any(leaf.member in one.get("properties", ()) for one in variants)
+    return "not" in leaf.schema or any(leaf.member in variant.get("properties", ()) for variant in variants)
 
 
 def _list_values(schema: Any) -> Iterator[str]:

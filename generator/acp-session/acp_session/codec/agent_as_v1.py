@@ -164,7 +164,7 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
         option = to_v1.mode
         if option is None:
             raise RequestError(METHOD_NOT_FOUND, "the session has no modes", {"method": "session/set_mode"})
-        if mode_id not in [one["id"] for one in to_v1.modes]:
+        if mode_id not in [mode["id"] for mode in to_v1.modes]:
             raise make_invalid_params(f"the session has no mode {mode_id!r}", "/modeId")
         value = {"type": "id", "configId": option.get("configId"), "value": mode_id}
         return omit(await self._set({**omit(body, "modeId"), **value}, place), "configOptions")
