@@ -9,11 +9,12 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
@@ -33,8 +34,8 @@ _UNFINISHED: Final = (".acp_session_", ".tmp")
 """The beginning and the end of the name of a file that is being written."""
 MAX_SAVE: Final = 24 * 60 * 60
 """The seconds after which nobody writes such a file any more."""
-DAMAGED: Final = (ValueError, TypeError, LookupError, OverflowError, RecursionError)
-"""The errors of reading a file that this package has not written."""
+_DAMAGED: Final = (ValueError, TypeError, LookupError, OverflowError, RecursionError)
+"""The errors of reading lines that this package has not written."""
 
 
 @dataclass(slots=True)
@@ -77,6 +78,48 @@ class StoredSession:
             history=list(self.history),
             revision=None,
         )
+
+    def to_lines(self) -> Iterator[str]:
+        """The session as lines of JSON: first all but its history, then each update. Raises `ValueError` if `data` is not JSON."""
+        fields = {
+            "info": to_builtins(self.info()),
+            "data": self.data,
+            "configOptions": to_builtins(self.config_options),
+            "commands": to_builtins(self.commands),
+            "calls": self.calls,
+            "user": self.user,
+        }
+        try:
+            # Unlike `json`, it refuses keys that are no text: they would be others when they are loaded.
+            to_builtins(self.data)
+            yield json.dumps(fields, allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ValueError(f"the session {self.id} cannot be stored: its data must be JSON: {error}") from error
+        yield from (json.dumps(to_builtins(update)) for update in self.history)
+
+    @classmethod
+    def from_lines(cls, lines: Iterable[str]) -> StoredSession:
+        """The session that these lines describe; the first alone gives one without its history. Raises `ValueError`."""
+        try:
+            first, *rest = lines
+            fields: Any = json.loads(first)
+            info = v2.decode_as(v2.SessionInfo, fields["info"])
+            roots = info.additional_directories
+            return cls(
+                id=info.session_id,
+                cwd=info.cwd,
+                additional_directories=() if roots is UNSET else tuple(roots),
+                title=info.title,
+                updated_at=info.updated_at,
+                data=dict(fields["data"]),
+                config_options=[v2.decode_as(v2.SessionConfigOption, option) for option in fields["configOptions"]],
+                commands=[v2.decode_as(v2.AvailableCommand, command) for command in fields["commands"]],
+                calls=int(fields["calls"]),
+                user=fields["user"],
+                history=[v2.decode_as(v2.SessionUpdate, json.loads(line)) for line in rest],
+            )
+        except _DAMAGED as error:
+            raise ValueError(f"the stored session cannot be read: {error}") from error
 
 
 class Store(Protocol):
@@ -142,9 +185,9 @@ class FileStore:
 
     async def save(self, session: StoredSession) -> None:
         """See `Store`. Raises `ValueError` if `data` is not JSON, `RuntimeError`, and `OSError`."""
-        await self._run(
-            self._save, session, self._find_path(session.id), _render_header(session), tuple(session.history)
-        )
+        path, lines = self._find_path(session.id), replace(session, history=list(session.history)).to_lines()
+        first = next(lines)  # not in the thread: `data` is the author's
+        await self._run(self._save, session, path, chain([first], lines))
 
     async def load(self, session_id: str) -> StoredSession | None:
         """See `Store`. Raises `ValueError` for a file that cannot be read."""
@@ -162,7 +205,7 @@ class FileStore:
     async def _run(self, work: Callable[..., T], *arguments: Any) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
 
-    def _save(self, session: StoredSession, path: Path, header: str, history: Sequence[v2.SessionUpdate]) -> None:
+    def _save(self, session: StoredSession, path: Path, lines: Iterable[str]) -> None:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not self._has_saved:
             self._has_saved = True
@@ -170,8 +213,7 @@ class FileStore:
         descriptor, name = tempfile.mkstemp(prefix=_UNFINISHED[0], suffix=_UNFINISHED[1], dir=self.folder)
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(f"{header}\n")
-                file.writelines(f"{json.dumps(to_builtins(update))}\n" for update in history)
+                file.writelines(f"{line}\n" for line in lines)
                 file.flush()
                 os.fsync(file.fileno())
                 revision = _make_revision(os.fstat(file.fileno()))
@@ -189,13 +231,11 @@ class FileStore:
         try:
             with path.open(encoding="utf-8", newline="\n") as file:
                 revision = _make_revision(os.fstat(file.fileno()))
-                header, *update_lines = file.read().removesuffix("\n").split("\n")
-            session = _parse_session(header)
-            session.history = [v2.decode_as(v2.SessionUpdate, json.loads(line)) for line in update_lines]
+                session = StoredSession.from_lines(file.read().removesuffix("\n").split("\n"))
         except FileNotFoundError:
             return None
-        except DAMAGED as error:
-            raise ValueError(f"{path}: the stored session cannot be read: {error}") from error
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from error
         session.revision = revision
         return session
 
@@ -204,11 +244,11 @@ class FileStore:
         for path in sorted(self.folder.glob(f"*{_SUFFIX}")):
             try:
                 with path.open(encoding="utf-8") as file:
-                    session = _parse_session(file.readline())
+                    session = StoredSession.from_lines([file.readline()])
             except FileNotFoundError:
                 continue  # deleted meanwhile
-            except (OSError, *DAMAGED) as error:
-                LOG.error("%s: the stored session cannot be read, and is not listed: %s", path, error)
+            except (OSError, ValueError) as error:
+                LOG.error("%s is not listed: %s", path, error)
             else:
                 infos += [session.info()] if session.user == user else []
         return infos
@@ -244,38 +284,3 @@ def _lock(folder: Path) -> Generator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-def _render_header(session: StoredSession) -> str:
-    fields = {
-        "info": to_builtins(session.info()),
-        "data": session.data,
-        "configOptions": to_builtins(session.config_options),
-        "commands": to_builtins(session.commands),
-        "calls": session.calls,
-        "user": session.user,
-    }
-    try:
-        # Unlike `json`, it refuses keys that are no text: they would be others when they are loaded.
-        to_builtins(session.data)
-        return json.dumps(fields, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"the session {session.id} cannot be stored: its data must be JSON: {error}") from error
-
-
-def _parse_session(line: str) -> StoredSession:
-    fields: Any = json.loads(line)
-    info = v2.decode_as(v2.SessionInfo, fields["info"])
-    roots = info.additional_directories
-    return StoredSession(
-        id=info.session_id,
-        cwd=info.cwd,
-        additional_directories=() if roots is UNSET else tuple(roots),
-        title=info.title,
-        updated_at=info.updated_at,
-        data=dict(fields["data"]),
-        config_options=[v2.decode_as(v2.SessionConfigOption, option) for option in fields["configOptions"]],
-        commands=[v2.decode_as(v2.AvailableCommand, command) for command in fields["commands"]],
-        calls=int(fields["calls"]),
-        user=fields["user"],
-    )

@@ -388,7 +388,7 @@ class Turn:
         terminal: dict[str, Any] = {"session_id": self.session.id, "terminal_id": terminal_id}
         if self.session.connection.version == 1:
             self.session.rename_terminal(terminal_id)
-        release = v1.ReleaseTerminalRequest(**terminal)
+        release = "terminal/release", v1.ReleaseTerminalRequest(**terminal)
         try:
             content = (*call.content, v2.Terminal(terminal_id=terminal_id))
             await call.update(status="in_progress" if call.status == "pending" else None, content=content)
@@ -407,14 +407,11 @@ class Turn:
             output, ended = await self._read_output(services, request, terminal_id)
         except BaseException:
             # together: a client that never answers must have the release, and the history has what the command wrote
-            ending = (
-                self._read_output(services, request, terminal_id),
-                _ask(services, "terminal/release", release),
-            )
-            await asyncio.gather(*ending, return_exceptions=True)
+            reading, releasing = self._read_output(services, request, terminal_id), _ask(services, *release)
+            await asyncio.gather(reading, releasing, return_exceptions=True)
             raise
         with suppress(Error):
-            await _ask(services, "terminal/release", release)
+            await _ask(services, *release)
         return CommandResult(output.output, ended.exit_code, ended.signal, output.truncated, timed_out)
 
     async def _read_output(

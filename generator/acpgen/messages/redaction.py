@@ -26,36 +26,11 @@ PLACEHOLDERS: Final = (REDACTED, f"/{REDACTED}", f"file:///{REDACTED}", "")
 """Replacements for a string: the first one that the schema accepts there is used."""
 
 SECRET_WORDS: Final = frozenset(
-    {
-        *(
-            "auth",
-            "authorization",
-            "bearer",
-            "cookie",
-            "cookies",
-            "credential",
-            "credentials",
-            "cvc",
-            "cvv",
-            "jwt",
-            "mnemonic",
-        ),
-        *(
-            "otp",
-            "pass",
-            "passcode",
-            "passphrase",
-            "passwd",
-            "password",
-            "passwords",
-            "pin",
-            "pwd",
-            "secret",
-            "secrets",
-            "ssn",
-        ),
-        "token",
-    }
+    (
+        *("auth", "authorization", "bearer", "cookie", "cookies", "credential", "credentials", "cvc", "cvv", "jwt"),
+        *("mnemonic", "otp", "pass", "passcode", "passphrase", "passwd", "password", "passwords", "pin", "pwd"),
+        *("secret", "secrets", "ssn", "token"),
+    )
 )
 """Words in names of secrets, below which numbers are removed too: `password`, `userPin`, `refresh_token`. The plural of `token` names a
 count.
@@ -96,12 +71,7 @@ LONGEST_WORD: Final = 80
 LONGEST_ID: Final = 512
 
 NAMES: Final = frozenset(
-    {
-        ("Implementation", "name"),
-        ("Implementation", "version"),
-        ("EnvVariable", "name"),
-        ("HttpHeader", "name"),
-    }
+    (*(("Implementation", name) for name in ("name", "version")), ("EnvVariable", "name"), ("HttpHeader", "name"))
 )
 """Members of definitions whose strings are names: of programs, variables and headers."""
 WORDS: Final = frozenset({"mimeType", "signal", "currency"})
