@@ -485,6 +485,24 @@ def test_the_history_keeps_what_each_command_of_a_client_wrote_also_one_that_was
     assert shown == ["```console\n$ echo low\nlow\n[ended with 0]\n```", "```console\n$ echo high\ncut\n[ended]\n```"]
 
 
+@both
+def test_a_client_that_loads_an_open_session_still_has_the_output_of_its_commands(tmp_path: Path, version: int) -> None:
+    async def run(turn: Turn) -> None:
+        await turn.run_command("echo", "low")
+
+    async def work() -> None:
+        client = Client(allowed_roots=[tmp_path])
+        async with connect_in_memory(Working(run), client, versions=(version,)) as agent:
+            session = await agent.new_session(tmp_path)
+            await session.prompt("Go")
+            await agent.load_session(session.id, tmp_path)
+            (call,) = session.transcript.tool_calls.values()
+            shown = [one.terminal_id for one in call.current.content or () if isinstance(one, v2.Terminal)]
+            assert [session.transcript.terminals[one].text for one in shown] == ["low\n"]
+
+    play(work)
+
+
 def test_the_user_stops_a_command_and_the_turn_goes_on(tmp_path: Path) -> None:
     async def work(turn: Turn) -> None:
         result = await turn.run_command("sh", "-c", "echo low; sleep 60")

@@ -221,6 +221,8 @@ class ClientCore(peers2.Client):
             before = self.sessions.get(session_id)
             old_transcript = None if before is None else before.transcript
             transcript = Transcript() if is_load or old_transcript is None else old_transcript
+            if is_load and old_transcript is not None and self.version == 1:
+                transcript.take_terminals(old_transcript)
             session = before or ClientSession(self, session_id, transcript)
             session.transcript = transcript
             # without a replay, the agent's updates are still about what was there

@@ -285,6 +285,12 @@ class Transcript:
             case _:
                 self.unknown += 1
 
+    def take_terminals(self, earlier: Transcript) -> None:
+        """Take over the terminals of an earlier transcript: those for a v1 agent are the client's, which the agent does not replay."""
+        for name, terminal in earlier.terminals.items():
+            self.terminals[name] = terminal
+            self._update_terminal(v2.TerminalUpdate(terminal_id=name))
+
     def update_tool_call(self, update: v2.ToolCallUpdate) -> None:
         """Update a tool call, or begin it if it is unknown."""
         call = self._call(update.tool_call_id)
