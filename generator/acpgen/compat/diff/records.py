@@ -58,7 +58,7 @@ def diff_records(work: Comparison, old: Objects, new: Objects) -> None:
 def _close_for(name: str, objects: Objects, side: SchemaRevision) -> Objects:
     """The record as it treats one undeclared name: closed if it accepts undeclared names by patterns alone, and none of them matches."""
     patterns = list_permitted_patterns(objects.name, side.stable_schemas)
-    is_refused = bool(patterns) and all(matches(each, name) is False for each in patterns)
+    is_refused = bool(patterns) and all(matches(pattern, name) is False for pattern in patterns)
     return structs.replace(objects, extra=ir.Nothing()) if is_refused else objects
 
 
@@ -83,7 +83,7 @@ def _diff_unenforced(work: Comparison, old: Objects, new: Objects, at: ChangePla
     )
     _diff_inline(work, old, new, demands)
     old_constants, new_constants = (
-        [repr(each) for each in objects.excluded if each[0] != work.pair.tag] for objects in (old, new)
+        [repr(constant) for constant in objects.excluded if constant[0] != work.pair.tag] for objects in (old, new)
     )
     bases: dict[str, set[str]] = {}
     for side, texts, opposite in ((work.before, demands.old, demands.new), (work.after, demands.new, demands.old)):
@@ -176,7 +176,7 @@ def _diff_field(work: Comparison, old: ir.Field, new: ir.Field) -> None:
     at: ChangePlaces = {"old_at": old.at, "new_at": new.at}
     if old.required != new.required and old.name == new.name:
         work.note(Change("required", old if old.required else None, new if new.required else None, **at))
-    old_default, new_default = (None if each.default is None else each.default.value for each in (old, new))
+    old_default, new_default = (None if field.default is None else field.default.value for field in (old, new))
     # No default equals one of null.
     if not old.required and not new.required and not is_equal(old_default, new_default):
         is_grown = old.default is not None and new.default is not None and _contains(new_default, old_default)
