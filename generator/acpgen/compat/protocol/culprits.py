@@ -112,8 +112,10 @@ def find_way(steps: Sequence[Step], sender: Revision, root: Pair, walk: Walk) ->
                 path.append(Part.MEMBER)
             case "variant":
                 key = make_key(step.on(sender))
-                unions = (each for each in alternatives if isinstance(each, ir.TaggedUnion))
-                tags = (each.tag for each in unions if each.fallback or key in {make_key(v.tag) for v in each.variants})
+                unions = (union for union in alternatives if isinstance(union, ir.TaggedUnion))
+                tags = (
+                    union.tag for union in unions if union.fallback or key in {make_key(v.tag) for v in union.variants}
+                )
                 tag = next(tags, step.tag)
                 path.append(require_member(tag, {"const": step.on(sender)}) if tag else write_type(type_))
             case "untagged":
