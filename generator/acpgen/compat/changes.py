@@ -154,12 +154,14 @@ class LimitChange(Change):
 
     def split(self) -> tuple[LimitChange, ...]:
         """The limits of each direction, as one change per direction."""
-        return tuple(join_limits([each for each in self.all if each.admitted_by == side]) for side in self.directions)
+        return tuple(
+            join_limits([limit for limit in self.all if limit.admitted_by == side]) for side in self.directions
+        )
 
     @property
     def directions(self) -> tuple[Revision, ...]:
         """The revisions that accept values the other rejects."""
-        return tuple(side for side in REVISIONS if any(each.admitted_by == side for each in self.all))
+        return tuple(side for side in REVISIONS if any(limit.admitted_by == side for limit in self.all))
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +180,7 @@ class DemandChange(Change):
 
 def join_limits(limits: Sequence[LimitChange]) -> LimitChange:
     """Join the limits of one declaration into one change."""
-    first, *more = sorted(limits, key=lambda each: REVISIONS.index(each.admitted_by))
+    first, *more = sorted(limits, key=lambda limit: REVISIONS.index(limit.admitted_by))
     return replace(first, more=tuple(more)) if more else first
 
 

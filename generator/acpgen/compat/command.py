@@ -104,7 +104,7 @@ def run_diff(
     here = (path for name in (old, new) if ":" in name for path in find_files(name))
     read = (*earlier.places, *later.places, *here)
     settings = None if project is None else project.file
-    require_apart((each.file for each in diff_options.outputs), (*read, *(releases or ()), file, methods, settings))
+    require_apart((output.file for output in diff_options.outputs), (*read, *(releases or ()), file, methods, settings))
 
     @functools.cache
     def release(path: Path) -> Input:

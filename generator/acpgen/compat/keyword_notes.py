@@ -35,10 +35,10 @@ def note_ignored_keywords(
         for positions, notes in zip((old_positions, new_positions), left_out, strict=True)
     )
     removed, added = _subtract(before, after), _subtract(after, before)
-    changed_keywords = {each.values["keyword"] for each in added}  # what has changed is reported once
+    changed_keywords = {note.values["keyword"] for note in added}  # what has changed is reported once
     notes = [
-        *(_note("Removed", old_positions, each) for each in removed if each.values["keyword"] not in changed_keywords),
-        *(_note("Added or changed", new_positions, each) for each in added),
+        *(_note("Removed", old_positions, note) for note in removed if note.values["keyword"] not in changed_keywords),
+        *(_note("Added or changed", new_positions, note) for note in added),
     ]
     if len(notes) <= _NAMED:
         return tuple(notes)
