@@ -166,16 +166,16 @@ class LimitChange(Change):
 
 @dataclass(frozen=True, slots=True)
 class DemandChange(Change):
-    """Keywords of a list or map inside a record; `within` are their texts, `way` leads there, and `name` is the field."""
+    """Keywords of a list or map inside a record; `within` are their texts, `path` leads there, and `name` is the field."""
 
-    way: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()
 
     def write_demand(self, receiver: Revision) -> Schema:
         """What a receiver demands of a record by these keywords."""
         schema: Schema = {"allOf": [{}, *map(loads, self.within.on(receiver))]}
-        for keyword in reversed(self.way[2:]):
+        for keyword in reversed(self.path[2:]):
             schema = {keyword: schema}
-        return {"properties": {self.way[1]: schema}}
+        return {"properties": {self.path[1]: schema}}
 
 
 def join_limits(limits: Sequence[LimitChange]) -> LimitChange:

@@ -33,8 +33,8 @@ def diff_records(work: Comparison, old: Objects, new: Objects) -> None:
     """Compare two records: their fields, their undeclared members, and the demands of other keywords."""
     at = ChangePlaces(old_at=old.at or work.old_at, new_at=new.at or work.new_at)
     tag = work.pair.tag
-    before = {f.name: f for f in work.before.list_stable(old.fields) if f.name != tag}
-    after = {f.name: f for f in work.after.list_stable(new.fields) if f.name != tag}
+    before = {field.name: field for field in work.before.list_stable(old.fields) if field.name != tag}
+    after = {field.name: field for field in work.after.list_stable(new.fields) if field.name != tag}
     for old_field, new_field, likely in work.pair_members(before, after):
         if old_field is None or new_field is None or old_field.name != new_field.name:
             old_at = (old_field.at if old_field else "") or at["old_at"]
@@ -110,21 +110,21 @@ def _diff_inline(work: Comparison, old: Objects, new: Objects, demands: Sides[di
     for side in REVISIONS:
         for place, text in demands.on(side).items():
             name, rest = work.revisions.on(side).find_owner(place)
-            way = split_pointer(rest)[:-1]
-            is_inner = way[:1] == ("properties",) and _INNER.issuperset(way[2:])
+            path = split_pointer(rest)[:-1]
+            is_inner = path[:1] == ("properties",) and _INNER.issuperset(path[2:])
             if name == objects.on(side).name and is_inner and "$ref" not in text:
-                places.setdefault(way, Sides([], [])).on(side).append(place)
-    for way, inside in places.items():
-        texts = Sides(*(tuple(sorted(demands.on(side)[place] for place in inside.on(side))) for side in REVISIONS))
-        has_both = all(work.revisions.on(side).has_place(objects.on(side).name or "", way) for side in REVISIONS)
+                places.setdefault(path, Sides([], [])).on(side).append(place)
+    for path, side_places in places.items():
+        texts = Sides(*(tuple(sorted(demands.on(side)[place] for place in side_places.on(side))) for side in REVISIONS))
+        has_both = all(work.revisions.on(side).has_place(objects.on(side).name or "", path) for side in REVISIONS)
         if texts.old == texts.new or not has_both:
             continue
-        pointer = write_plain_pointer(*way)
+        pointer = write_plain_pointer(*path)
         at = ChangePlaces(old_at=old.at + pointer, new_at=new.at + pointer)
         name = list_fields(pointer).removeprefix(".")
-        work.note(DemandChange("undecided", within=texts, name=name, detail=DOUBT, way=way, **at))
+        work.note(DemandChange("undecided", within=texts, name=name, detail=DOUBT, path=path, **at))
         for side in REVISIONS:
-            for place in inside.on(side):
+            for place in side_places.on(side):
                 del demands.on(side)[place]
 
 

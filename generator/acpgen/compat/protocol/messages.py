@@ -230,7 +230,7 @@ class WitnessValidator:
         return self._validators[key]
 
 
-def make_example(side: SchemaRevision, name: str, like: SchemaRevision) -> tuple[ir.JSON] | None:
+def make_example(side: SchemaRevision, name: str, opposite: SchemaRevision) -> tuple[ir.JSON] | None:
     """A small value of a definition, with texts as another revision shows them; `None` if there is none."""
     try:
         value = Values(side.definitions).make_small(name)
@@ -242,7 +242,9 @@ def make_example(side: SchemaRevision, name: str, like: SchemaRevision) -> tuple
     def keep_if_held(message: ir.JSON) -> tuple[ir.JSON] | None:
         return (message,) if judge.accepts(Sides(route, route), "old", message) else None
 
-    return with_readable_texts(value, sample_texts.collect_examples(like.bundle.definitions), keep_if_held) or (value,)
+    return with_readable_texts(value, sample_texts.collect_examples(opposite.bundle.definitions), keep_if_held) or (
+        value,
+    )
 
 
 def with_readable_texts(
@@ -261,8 +263,8 @@ def with_readable_texts(
     result = None
     for portion in [places, *([place] for place in places if len(places) > 1)]:
         candidate = _with_texts(value, portion)
-        if (this := confirm(candidate)) is not None:
-            value, result = candidate, this
+        if (confirmation := confirm(candidate)) is not None:
+            value, result = candidate, confirmation
             if portion is places:
                 break
     return result

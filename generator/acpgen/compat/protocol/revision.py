@@ -166,9 +166,9 @@ class SchemaRevision:
     def in_file(self, at: str) -> str:
         """The place in the file: in its root if a definition represents the root."""
         for path, (name, _) in self.roots.definitions.items() if self.roots is not None else ():
-            inside = self.bundle.origins.get(name, "")
-            if inside and (at == inside or at.startswith(f"{inside}/")):
-                return f"{path}#{at.removeprefix(inside)}"
+            origin = self.bundle.origins.get(name, "")
+            if origin and (at == origin or at.startswith(f"{origin}/")):
+                return f"{path}#{at.removeprefix(origin)}"
         return at
 
     @property
@@ -322,12 +322,12 @@ class SchemaRevision:
         while pending:
             at, node = pending.pop()
             if _is_unstable(node):
-                inside = {
+                parts = {
                     place.removeprefix(at): self.bundle.definitions[name]
                     for name, place in self.bundle.origins.items()
                     if place.startswith(f"{at}/")
                 }
-                texts[at] = dumps(without_prose([node, inside]), sort_keys=True)
+                texts[at] = dumps(without_prose([node, parts]), sort_keys=True)
             elif is_object(node):
                 pending += ((f"{at}{write_plain_pointer(key)}", inner) for key, inner in node.items())
             elif is_array(node):

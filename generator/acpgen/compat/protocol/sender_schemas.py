@@ -217,10 +217,10 @@ def find_conditional_members(
     members: dict[tuple[str, str], tuple[str, Written, str]] = {}
     name = objects.name or ""
     start = schemas.get(name), schemas, ("allOf", "anyOf", "oneOf", *_CONDITIONS)
-    for schema, at, by in _in_place(*start, name=name, places={name: objects.at, **places}):
+    for schema, at, condition in _in_place(*start, name=name, places={name: objects.at, **places}):
         for member, inner in schema.get("properties", {}).items():
             if member not in field_names:
-                members.setdefault((member, ""), (by, inner, f"{at}{write_plain_pointer('properties', member)}"))
+                members.setdefault((member, ""), (condition, inner, f"{at}{write_plain_pointer('properties', member)}"))
         for pattern, inner in schema.get("patternProperties", {}).items():
             if inner is not True and inner != {}:
                 place = f"{at}{write_plain_pointer('patternProperties', pattern)}"
@@ -247,14 +247,14 @@ def _in_place(
     """
     pending: list[tuple[Any, str, str]] = [(start, places.get(name, ""), "properties")]
     visited = {name}
-    for schema, at, by in pending:  # which grows
+    for schema, at, condition in pending:  # which grows
         if not is_object(schema):
             continue
-        yield schema, at, by
+        yield schema, at, condition
         for key in keywords:
             inner: Any = schema.get(key)
             below = dict(enumerate(inner)) if is_array(inner) else inner if key == "dependentSchemas" else None
-            under = key if key in _CONDITIONS else by
+            under = key if key in _CONDITIONS else condition
             if is_object(below):
                 pending += (
                     (subschema, f"{at}{write_plain_pointer(key, token)}", under) for token, subschema in below.items()
@@ -262,9 +262,9 @@ def _in_place(
             else:
                 pending.append((inner, f"{at}{write_plain_pointer(key)}", under))
         reference = {"$ref": schema["$ref"]} if isinstance(schema.get("$ref"), str) else {}
-        fresh = set(list_references(reference)) - visited
-        visited |= fresh
-        pending += ((schemas.get(target), places.get(target, ""), by) for target in sorted(fresh))
+        new_names = set(list_references(reference)) - visited
+        visited |= new_names
+        pending += ((schemas.get(target), places.get(target, ""), condition) for target in sorted(new_names))
 
 
 def _list_names(name: str, schemas: Mapping[str, Schema]) -> tuple[dict[str, None], dict[str, None]]:

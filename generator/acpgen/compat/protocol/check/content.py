@@ -102,26 +102,26 @@ class Content:
             pair_names = referred[placed]
             if pair_names == []:
                 continue  # the keywords say the same
-            within, inside = placed.steps, set[Pair]()
+            within, inner_pairs = placed.steps, set[Pair]()
             if isinstance(placed.change, DemandChange):
-                within = (*within, Step("field", placed.change.way[1]))
+                within = (*within, Step("field", placed.change.path[1]))
             else:
                 for inner, reach in self._settle_inside(placed, messages):
                     yield reach
                     refused.extend(_Refusal(inner, revision) for revision in reach.refuses)
-                # The way to a pair inside may be noted at another place of the message.
-                inside = {*find_reachable(self._list_changed(placed.pair), self._list_changed)} - {placed.pair}
+                # The path to a pair inside may be noted at another place of the message.
+                inner_pairs = {*find_reachable(self._list_changed(placed.pair), self._list_changed)} - {placed.pair}
             below = [refusal for refusal in refused if refusal.placed.steps[: len(within)] == within]
-            answered: set[Revision] = {refusal.receiver for refusal in below}
-            answered = answered.union(*(self._answered.get(pair, ()) for pair in inside))
+            explained: set[Revision] = {refusal.receiver for refusal in below}
+            explained = explained.union(*(self._answered.get(pair, ()) for pair in inner_pairs))
             if pair_names is not None and all(names in self._pairs for names in pair_names):
                 pairs = (pair for names in pair_names for pair in self._pairs[names])
-                answered = answered.union(*map(self._find_explained, pairs))
+                explained = explained.union(*map(self._find_explained, pairs))
             hidden = self._find_hidden_refusals(placed, messages, below) if pair_names is None else ()
-            same = doubted.setdefault((placed.pair, placed.steps, placed.change.name), set())
-            for reach in (*self._settle(placed, messages, answered | same), *hidden):
+            doubtful = doubted.setdefault((placed.pair, placed.steps, placed.change.name), set())
+            for reach in (*self._settle(placed, messages, explained | doubtful), *hidden):
                 yield reach
-                same.update(reach.doubtful)
+                doubtful.update(reach.doubtful)
                 refused.extend(_Refusal(placed, revision) for revision in self._record_finding(placed, reach))
 
     def _identify(self, placed: PlacedChange, messages: MessagePair) -> tuple[str, tuple[object, ...]]:
@@ -178,13 +178,13 @@ class Content:
     ) -> Iterator[Reach]:
         """Yield what an undecided difference refuses in addition to what is refused at the same place and inside it."""
         for sender, receiver in DIRECTIONS:
-            apart = [
+            schemas = [
                 write_inside(change.steps[len(placed.steps) :], self._write_rest(change, sender), sender)
                 for change, refused_by in below
                 if refused_by == receiver
             ]
-            if apart and all(schema is not None for schema in apart):
-                limit, rest = _make_unexplained(placed.change, sender), Schema({"not": {"allOf": apart}})
+            if schemas and all(schema is not None for schema in schemas):
+                limit, rest = _make_unexplained(placed.change, sender), Schema({"not": {"allOf": schemas}})
                 limit = replace(limit, demand=rest if limit.demand is None else {"anyOf": [limit.demand, rest]})
                 reach = self._reach(replace(placed, change=limit), messages)
                 yield from () if reach is None or reach.witness is None else (reach,)
@@ -219,12 +219,12 @@ class Content:
                 refusals.setdefault(placed, set()).add(receiver)
         inner: list[_Refusal] = []
         for placed, receivers in sorted(refusals.items(), key=lambda entry: -len(entry[0].steps)):
-            answered: set[Revision] = {*REVISIONS}
-            answered -= receivers
-            answered |= {
+            explained: set[Revision] = {*REVISIONS}
+            explained -= receivers
+            explained |= {
                 refusal.receiver for refusal in inner if refusal.placed.steps[: len(placed.steps)] == placed.steps
             }
-            for reach in self._settle(placed, messages, answered):
+            for reach in self._settle(placed, messages, explained):
                 refusing = self._record_finding(placed, reach)
                 self._answer(root, refusing)
                 inner.extend(_Refusal(placed, receiver) for receiver in refusing)
@@ -287,7 +287,7 @@ class Content:
         children = walk.nodes[pair].children if pair in walk.nodes else ()
         return (child for _, child in children if walk.is_changed(child))
 
-    def _settle(self, placed: PlacedChange, messages: MessagePair, answered: Collection[Revision]) -> Iterator[Reach]:
+    def _settle(self, placed: PlacedChange, messages: MessagePair, explained: Collection[Revision]) -> Iterator[Reach]:
         """Settle a doubt with the prover.
 
         Nothing is yielded if both directions are proven or explained, otherwise a finding with a message, otherwise the doubt itself.
@@ -295,7 +295,7 @@ class Content:
         doubtful: list[Revision] = []
         limits: list[LimitChange] = []
         for sender, receiver in DIRECTIONS:
-            if receiver in answered or self.context.acceptance.is_included(messages.pair, sender) == "yes":
+            if receiver in explained or self.context.acceptance.is_included(messages.pair, sender) == "yes":
                 continue
             limit = _make_unexplained(placed.change, sender)
             reach = self._reach(replace(placed, change=limit), messages)
@@ -319,7 +319,7 @@ class Content:
     def _locate_refusal(self, placed: PlacedChange, messages: MessagePair, receiver: Revision, message: ir.JSON) -> str:
         """The pointer to the innermost refusal in a message along the way to a change and below it."""
         sender, validator = get_opposite(receiver), self.context.validator
-        way = (
+        change_path = (
             *find_envelope_path(validator.revisions.on(sender).protocol.envelope, messages.routes.on(sender)),
             *(step.on(sender) for step in placed.steps if step.kind in _INNER),
             *([placed.change.name] if placed.change.name else []),
@@ -327,7 +327,7 @@ class Content:
 
         def is_there(path: Path) -> bool:
             # Any item or member has no name.
-            return all(step in ("", name) for step, name in zip(way, path, strict=False))
+            return all(step in ("", name) for step, name in zip(change_path, path, strict=False))
 
         return validator.locate_refusal(messages.routes, receiver, message, is_there)
 

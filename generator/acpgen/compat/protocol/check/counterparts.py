@@ -369,7 +369,7 @@ def _find_equal_definitions(
         for below in scan_references(old.texts[name]):
             referring.setdefault(below, []).append(name)
     renames: dict[str, str] = {}
-    alike: dict[str, list[str]] = {}
+    aliases: dict[str, list[str]] = {}
     """The definitions that wait until only one candidate with their text is left, by text."""
     pending = list(removed)
     for name in pending:  # which grows
@@ -377,9 +377,9 @@ def _find_equal_definitions(
         candidates = texts.get(text, [])
         if candidates and (len(candidates) == 1 or not isinstance(old.definitions[name], ir.Alias)):
             renames[name] = candidates.pop(0)
-            pending += (*referring.get(name, ()), *alike.pop(text, ()))
+            pending += (*referring.get(name, ()), *aliases.pop(text, ()))
         elif candidates:
-            alike.setdefault(text, []).append(name)
+            aliases.setdefault(text, []).append(name)
     declared = {*old.declared, *new.declared}
     return {old_name: new_name for old_name, new_name in renames.items() if {old_name, new_name} <= declared}
 

@@ -100,10 +100,10 @@ def _restrict(names: AbstractSet[str], patterns: Iterable[str], side: SchemaRevi
     """
     plain: Schema = {}
     if kind is not None:
-        method, held = kind
+        method, part = kind
         envelope = side.protocol.envelope
         content = _get_content(side, kind)
-        plain = envelopes.make_frame(envelope, method, held, NOT_NULL)  # null is for the content to decide
+        plain = envelopes.make_frame(envelope, method, part, NOT_NULL)  # null is for the content to decide
         plain["required"] = [name for name in plain["required"] if name != content or method is None]
         if "id" not in names and plain["properties"].get("id"):
             plain["properties"]["id"] = _ID
@@ -118,8 +118,8 @@ def _restrict(names: AbstractSet[str], patterns: Iterable[str], side: SchemaRevi
 
 def _get_content(side: SchemaRevision, kind: Kind) -> str:
     """The member that holds the content of messages of a kind."""
-    method, held = kind
-    return held if method is None else envelopes.get_key(side.protocol.envelope, method, held)
+    method, part = kind
+    return part if method is None else envelopes.get_key(side.protocol.envelope, method, part)
 
 
 def find_frames(context: Context) -> Iterator[Frame]:
