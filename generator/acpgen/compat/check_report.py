@@ -69,7 +69,7 @@ def check_report(report: Report, fail_on: str = "risky", fail_on_bindings: str =
 
 def _list_diagnostics(findings: Sequence[Finding], stopping: Collection[int]) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each finding, but a single one for all editorial findings of a rule in a file."""
-    together: dict[tuple[str, str], list[Finding]] = {}
+    groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         position = finding.new or finding.old
         if (
@@ -78,16 +78,16 @@ def _list_diagnostics(findings: Sequence[Finding], stopping: Collection[int]) ->
             and finding.waived is None
             and id(finding) not in stopping
         ):
-            together.setdefault((finding.rule, position.file), []).append(finding)
+            groups.setdefault((finding.rule, position.file), []).append(finding)
         else:
             yield _make_diagnostic(finding, fails=id(finding) in stopping)
-    for alike in together.values():
-        first = _make_diagnostic(alike[0], fails=False)
-        if len(alike) == 1:
+    for group in groups.values():
+        first = _make_diagnostic(group[0], fails=False)
+        if len(group) == 1:
             yield first
             continue
-        message = f"{first.message} And {count_noun(len(alike) - 1, 'more change')} of this kind in the file."
-        yield replace(first, message=message, statement="", count=len(alike))
+        message = f"{first.message} And {count_noun(len(group) - 1, 'more change')} of this kind in the file."
+        yield replace(first, message=message, statement="", count=len(group))
 
 
 def _make_diagnostic(finding: Finding, *, fails: bool) -> Diagnostic:

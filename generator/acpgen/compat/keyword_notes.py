@@ -68,8 +68,8 @@ def _subtract(side: Ignored, opposite: Ignored) -> list[Fault]:
     return surplus
 
 
-def _note(how: str, positions: SourcePositions, fault: Fault) -> Note:
+def _note(verb: str, positions: SourcePositions, fault: Fault) -> Note:
     position = positions.find_position(f"{fault.at}{write_plain_pointer(str(fault.values['keyword']))}")
     assert position is not None
     advice = "If it should have an effect, correct it and compare again. Otherwise, no action is needed."
-    return Note("keyword-ignored", f"{how} without effect: {fault.join_text()}", advice, position)
+    return Note("keyword-ignored", f"{verb} without effect: {fault.join_text()}", advice, position)

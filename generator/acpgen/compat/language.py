@@ -90,18 +90,18 @@ def make_report(old: Input, new: Input, budget: int, formats: bool) -> Report:
     """The report on two sides as plain schemas. Raises `Faults`."""
     from schema_inclusion import FORMATS, Allowance, Comparer
 
-    both = _Documents(_make_document(old), _make_document(new))
+    documents = _Documents(_make_document(old), _make_document(new))
     comparer = Comparer(
-        both.old.schema,
-        both.new.schema,
+        documents.old.schema,
+        documents.new.schema,
         steps=max(STEPS, budget // 100),
         allowance=Allowance(budget),
         formats=tuple(FORMATS) if formats else (),
     )
-    declarations = _Declarations(both, comparer, weigh_formats=formats)
+    declarations = _Declarations(documents, comparer, weigh_formats=formats)
     findings = list(declarations.list_findings())
-    findings += map(both.of_gone, list_removed(both.old.definitions, both.new.definitions))
-    findings += both.of_unread()
+    findings += map(documents.of_gone, list_removed(documents.old.definitions, documents.new.definitions))
+    findings += documents.of_unread()
     reaches = [finding.first for finding in findings]
     inclusion = Inclusion(backward=answer(reaches, "new"), forward=answer(reaches, "old"))
     is_equal = old.documents.says_the_same(new.documents) and comparer.compare().same
@@ -109,7 +109,7 @@ def make_report(old: Input, new: Input, budget: int, formats: bool) -> Report:
     if not findings and bindings != "identical":
         message = "The schemas accept the same values and are written differently, so generated code differs."
         findings.append(
-            both.make_finding(_reach("schema-restructured", "editorial", message, NO_ACTION, effect="reworded"))
+            documents.make_finding(_reach("schema-restructured", "editorial", message, NO_ACTION, effect="reworded"))
         )
     return Report(
         mode="language",
@@ -157,8 +157,8 @@ class _Document:
     def find_position(self, place: str) -> SourcePosition | None:
         """The position of a place; if several files form the schema, that of the first one."""
         documents = self.input.documents.documents
-        inside = place.removeprefix("#") if len(documents) == 1 else ""
-        return self.positions.find_position(f"{documents[0].path}#{inside}")
+        pointer = place.removeprefix("#") if len(documents) == 1 else ""
+        return self.positions.find_position(f"{documents[0].path}#{pointer}")
 
 
 def _make_document(side: Input) -> _Document:
@@ -224,7 +224,7 @@ class _Documents:
         *reaches: Reach,
         places: tuple[str, str] = (ROOT, ROOT),
         contents: Sequence[JSON] | None = None,
-        inside: Path = (),
+        path: Path = (),
     ) -> Finding:
         """A finding with its positions, of the part at a path, and fingerprints, which by default depend on the content of both."""
         first = reaches[0]
@@ -236,8 +236,8 @@ class _Documents:
         return Finding(
             (replace(first, fingerprint=identity), *others),
             identity,
-            old=self.old.find_position(self.old.find_part(places[0], inside)),
-            new=self.new.find_position(self.new.find_part(places[1], inside)),
+            old=self.old.find_position(self.old.find_part(places[0], path)),
+            new=self.new.find_position(self.new.find_part(places[1], path)),
         )
 
 
@@ -263,8 +263,8 @@ class _Declarations:
         for sender in REVISIONS:
             for verdict in (Verdict.NO, Verdict.UNDECIDED):
                 places = [place for place in starts if self._ask(place, sender).verdict is verdict]
-                inside = sorted(old.reach(places) & self._differing.keys())
-                causes = [place for place in inside if self._ask(place, sender).verdict is verdict]
+                candidates = sorted(old.reach(places) & self._differing.keys())
+                causes = [place for place in candidates if self._ask(place, sender).verdict is verdict]
                 nearest = old.find_nearest(causes)
                 places_by_cause: dict[str, list[str]] = {cause: [cause] for cause in causes}
                 for place in places:
@@ -279,7 +279,7 @@ class _Declarations:
         below = "".join("[]" if isinstance(key, int) else f".{key if key in self._members else '*'}" for key in path)
         first = replace(first, location=f"{first.location}{below}" if first.location else below.removeprefix("."))
         contents = (cause, *self._differing[cause]) if cause in self._differing else None
-        return self.documents.make_finding(first, *others, places=(cause, new_place), contents=contents, inside=path)
+        return self.documents.make_finding(first, *others, places=(cause, new_place), contents=contents, path=path)
 
     def _locate_refusal(self, place: str, reach: Reach) -> Path:
         """The path to what is refused in the witness of a declaration."""

@@ -285,8 +285,8 @@ def require_roles(policy: Policy, reports: Iterable[Report], project: Config) ->
     roles, faults = sorted(role_names), list[Fault]()
     for role in policy.promises if roles else ():
         if role not in roles:
-            guess, which = suggest_name(role, roles), f"The roles are {', '.join(map(repr, roles))}."
-            hint = f"{guess} {which}" if guess.startswith("Did") else which
+            guess, listing = suggest_name(role, roles), f"The roles are {', '.join(map(repr, roles))}."
+            hint = f"{guess} {listing}" if guess.startswith("Did") else listing
             where = f"{display_path(project.file)}: tool.acpgen.compat.promise.{role}"
             faults.append(UNKNOWN_NAME(at=where, kind="role", name=role, hint=hint))
     if faults:
@@ -407,5 +407,5 @@ def _find_unpromised(reach: Reach, policy: Policy) -> tuple[Severity, str] | Non
     if any(sender in _KEPT[promise] for sender in senders for promise in promises):
         return None
     directions = " or ".join({"old": "backward", "new": "forward"}[sender] for sender in senders)
-    whom = f" for messages to the {receiver}" if receiver else ""
-    return LOWERED, f"No {directions} compatibility is promised{whom}."
+    recipient = f" for messages to the {receiver}" if receiver else ""
+    return LOWERED, f"No {directions} compatibility is promised{recipient}."

@@ -198,8 +198,8 @@ def _describe_undeclared(change: Change) -> str:
         return (
             f"Whether more values with undeclared members are now {now} could not be decided; peers do not send these."
         )
-    such = dumps(change.part[0], ensure_ascii=False)
-    return f"Some values with undeclared members are now {now}, such as {such}; peers do not send these."
+    example = dumps(change.part[0], ensure_ascii=False)
+    return f"Some values with undeclared members are now {now}, such as {example}; peers do not send these."
 
 
 def _describe_default(default: ir.Default | None) -> str:

@@ -124,8 +124,8 @@ def find_source(location: str | Path) -> Source:
     from acpgen.input.git_revisions import read_revision  # most comparisons are of files
 
     revision, rest = at_revision
-    inside = find_protocol_folder(rest)
-    return read_revision(revision, ([inside] if inside is not None else []) + [Path(rest)], name=rest)
+    folder = find_protocol_folder(rest)
+    return read_revision(revision, ([folder] if folder is not None else []) + [Path(rest)], name=rest)
 
 
 def find_files(name: str) -> tuple[str, ...]:

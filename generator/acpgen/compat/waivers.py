@@ -169,9 +169,9 @@ def make_waivers(fingerprints: Sequence[str], reason: str | None, until: str | N
     faults: list[Fault] = []
     if not fingerprints:
         dependent_options = (("--reason", reason), ("--until", until))
-        alone = "given together with --waive FINGERPRINT"
+        condition = "given together with --waive FINGERPRINT"
         faults.extend(
-            BAD_SETTING(at=name, key="it", expected=alone, hint=f"Add --waive FINGERPRINT, or leave {name} out.")
+            BAD_SETTING(at=name, key="it", expected=condition, hint=f"Add --waive FINGERPRINT, or leave {name} out.")
             for name, value in dependent_options
             if value is not None
         )

@@ -75,8 +75,8 @@ class Walk:
                 if child.is_named or (child.is_union and child in self._recursive):
                     visited.add(child)
                 if child.is_named:
-                    here = Declaration(child, len(steps) + 1)
-                    declarations = here, here if self._declared.intersection(here.names) else named_declaration
+                    inner = Declaration(child, len(steps) + 1)
+                    declarations = inner, inner if self._declared.intersection(inner.names) else named_declaration
                 within = around if child.is_named else around | {child}
                 pending.append((child, (*steps, step), *declarations, within))
 

@@ -133,9 +133,9 @@ _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 
 def find_successor(method: ir.Method, methods: Iterable[ir.Method]) -> ir.Method | None:
     """The counterpart of a method: the method with the same name, or the one that declares this former name by `x-was`."""
-    alike = [candidate for candidate in methods if (candidate.side, candidate.kind) == (method.side, method.kind)]
-    same = next((candidate for candidate in alike if candidate.name == method.name), None)
-    return same or next((candidate for candidate in alike if method.name in candidate.was), None)
+    candidates = [candidate for candidate in methods if (candidate.side, candidate.kind) == (method.side, method.kind)]
+    same = next((candidate for candidate in candidates if candidate.name == method.name), None)
+    return same or next((candidate for candidate in candidates if method.name in candidate.was), None)
 
 
 def find_renamed_methods(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:

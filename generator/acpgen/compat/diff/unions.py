@@ -220,9 +220,9 @@ def as_union(side: SchemaRevision, alternatives: tuple[Alternative, ...], tag: s
         if not isinstance(record, Objects) or record.name is None:
             return None
         name, at = record.name, record.at
-        field = next((f for f in record.fields if f.name == tag), None)
+        field = next((field for field in record.fields if field.name == tag), None)
         shape = None if field is None else side.get_shape(field.type)
-        groups = [] if shape is None else [g for g in shape.alternatives if isinstance(g, Constants)]
+        groups = [] if shape is None else [group for group in shape.alternatives if isinstance(group, Constants)]
         for group in groups:
             variants.extend(
                 ir.Variant(tag=v.value, type=name, capability=v.capability, unstable=v.unstable, at=v.at or at)
@@ -231,7 +231,11 @@ def as_union(side: SchemaRevision, alternatives: tuple[Alternative, ...], tag: s
             )
             if group.openness == "open":
                 fallback = name
-        if field is not None and shape is not None and any(isinstance(g, ir.String) for g in shape.alternatives):
+        if (
+            field is not None
+            and shape is not None
+            and any(isinstance(scalar, ir.String) for scalar in shape.alternatives)
+        ):
             if fallback is not None:
                 return None
             fallback = name
@@ -338,10 +342,10 @@ def _measure_likeness(work: Comparison, old: Alternative, new: Alternative) -> f
                 return 2.5
         if not old.fields and not new.fields:
             return 2 if old.extra == new.extra else 0.2
-        alike = _measure_overlap({f.name for f in old.fields}, {f.name for f in new.fields})
+        overlap = _measure_overlap({f.name for f in old.fields}, {f.name for f in new.fields})
         required = {f.name for f in old.fields if f.required}, {f.name for f in new.fields if f.required}
-        essential = _measure_overlap(*required) if any(required) else alike
-        return alike + essential if essential else 0
+        essential = _measure_overlap(*required) if any(required) else overlap
+        return overlap + essential if essential else 0
     if isinstance(old, ir.Tuple) and isinstance(new, ir.Tuple):
         return 3 if old == new else 1 if len(old.first) == len(new.first) else 0.05
     return 0

@@ -120,11 +120,11 @@ def from_git(revision: str, path: str, options: HistoryOptions, methods: Profile
     """
     base, dots, tip = revision.rpartition("..")
     tip = (tip or "HEAD") if dots else revision
-    inside = sources.find_protocol_folder(path)
-    place = git_revisions.locate(tip, ([inside] if inside is not None else []) + [Path(path)])
+    folder = sources.find_protocol_folder(path)
+    place = git_revisions.locate(tip, ([folder] if folder is not None else []) + [Path(path)])
     contents = git_revisions.Contents(tip)
-    beside = contents.find_referenced_files(place)
-    log = git_revisions.log(place, beside)
+    referenced_files = contents.find_referenced_files(place)
+    log = git_revisions.log(place, referenced_files)
     start = len(log.commits)
     if dots:  # from the newest commit that is no newer than the base
         reached = git_revisions.list_ancestors(git_revisions.resolve_commit(base or "HEAD"))
@@ -139,8 +139,8 @@ def from_git(revision: str, path: str, options: HistoryOptions, methods: Profile
     notes += [f"Merges count as one step each, whatever they brought: {merges} here."] if merges else []
     notes += ["This clone is shallow: what came before is not here."] if log.is_shallow else []
     notes += _describe_omission(len(log.commits) - len(commits), "earlier")
-    if beside:
-        notes.append(f"Changes of the files that the schema refers to count: {', '.join(beside)}.")
+    if referenced_files:
+        notes.append(f"Changes of the files that the schema refers to count: {', '.join(referenced_files)}.")
     profile = methods or sources.find_configured_profile(path)
 
     def read(commit: git_revisions.Commit) -> Input:
@@ -155,6 +155,6 @@ def from_git(revision: str, path: str, options: HistoryOptions, methods: Profile
     return Revisions(f"{revision} -- {path}", milestones, tuple(notes), sources.find_files(path))
 
 
-def _describe_omission(count: int, which: str) -> tuple[str, ...]:
-    were = f"{count_noun(count, f'{which} revision')} {'was' if count == 1 else 'were'}"
-    return (f"{were} left out by --limit, --since or a range.",) if count > 0 else ()
+def _describe_omission(count: int, age: str) -> tuple[str, ...]:
+    subject = f"{count_noun(count, f'{age} revision')} {'was' if count == 1 else 'were'}"
+    return (f"{subject} left out by --limit, --since or a range.",) if count > 0 else ()

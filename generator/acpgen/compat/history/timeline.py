@@ -216,7 +216,7 @@ def _find_origins(spans: Sequence[Report | Faults], milestones: Sequence[Milesto
         None if isinstance(span, Faults) else {_make_key(finding): finding for finding in span.findings}
         for span in spans
     ]
-    alike: dict[tuple[int, Origin], set[str]] = {}
+    declarations: dict[tuple[int, Origin], set[str]] = {}
     for finding in (findings_by_span[-1] or {}).values():
         if finding.severity != "editorial":
             last = max(
@@ -226,8 +226,8 @@ def _find_origins(spans: Sequence[Report | Faults], milestones: Sequence[Milesto
             )
             names = milestones[last].name, milestones[last + 1].name
             origin = Origin(finding.rule, finding.severity, finding.message, (), *names)
-            alike.setdefault((last, origin), set()).add(finding.declaration)
-    ordered = sorted(alike.items(), key=lambda entry: (SEVERITIES.index(entry[0][1].severity), entry[0][0]))
+            declarations.setdefault((last, origin), set()).add(finding.declaration)
+    ordered = sorted(declarations.items(), key=lambda entry: (SEVERITIES.index(entry[0][1].severity), entry[0][0]))
     return tuple(replace(origin, declarations=tuple(sorted(names))) for (_, origin), names in ordered)
 
 

@@ -160,27 +160,31 @@ class Proposals:
         The part is a field, a branch, or a method with all its messages.
         """
         place, sides = self._old, self.sides
-        every = [edit for edit in sides.reversals if edit.op == "add" and edit.old]
-        back = [edit for edit in every if holds(place, edit.old) and find_holder(edit.at) in _HOLDERS]
-        if place is None or not back or not self.finding.rule.endswith(_GONE):
+        additions = [edit for edit in sides.reversals if edit.op == "add" and edit.old]
+        restorations = [edit for edit in additions if holds(place, edit.old) and find_holder(edit.at) in _HOLDERS]
+        if place is None or not restorations or not self.finding.rule.endswith(_GONE):
             return
-        methods = {_get_method(edit.value) for edit in back} - {None}
-        back += [edit for edit in every if edit not in back and _get_method(edit.value) in methods]
+        methods = {_get_method(edit.value) for edit in restorations} - {None}
+        restorations += [edit for edit in additions if edit not in restorations and _get_method(edit.value) in methods]
         around = sides.old.find_definition(place)
-        rest = [edit for edit in every if sides.find_changed_definition(edit) == around and edit not in back]
+        rest = [
+            edit for edit in additions if sides.find_changed_definition(edit) == around and edit not in restorations
+        ]
         demand = self._find_demand() if self.finding.rule.endswith("-renamed") else None
-        more = [*self._list_restored_branches(back, every), *([demand] if demand else [])]
-        deprecated_parts = [self._deprecate(edit) for edit in back]
-        keeps = deprecated_parts != back
+        more = [*self._list_restored_branches(restorations, additions), *([demand] if demand else [])]
+        deprecated_parts = [self._deprecate(edit) for edit in restorations]
+        keeps = deprecated_parts != restorations
         sentence = f"Keep {self._name(place)}{', marked as deprecated,' if keeps else ''} until the next major version."
         for parts in (deprecated_parts, [*deprecated_parts, *rest]):
             yield Proposal(sentence, "keep" if keeps else "revert", (*parts, *more))
 
-    def _list_restored_branches(self, back: Iterable[Reversal], every: Iterable[Reversal]) -> list[Reversal]:
+    def _list_restored_branches(
+        self, restorations: Iterable[Reversal], additions: Iterable[Reversal]
+    ) -> list[Reversal]:
         """The branches of definitions and roots that refer to the restored messages."""
-        old, places = self.sides.old, {edit.old for edit in back}
+        old, places = self.sides.old, {edit.old for edit in restorations}
         names = {name for name, at in old.definitions.items() if at in places} - self.sides.new.definitions.keys()
-        items = [edit for edit in every if isinstance(edit.at[-1], int) and edit not in back]
+        items = [edit for edit in additions if isinstance(edit.at[-1], int) and edit not in restorations]
         return [
             edit
             for edit in items

@@ -166,10 +166,10 @@ class _Search:
         for effort in EFFORTS:
             for finding in self.wanted:
                 self._try_each(finding, effort)
-            fresh = {
+            additions = {
                 proposal.identity: proposal for proposal in self.proposals.values() if proposal not in self.accepted
             }
-            self._try_together(list(fresh.values()))
+            self._try_together(list(additions.values()))
         findings = self.before.report.findings
         return tuple(self._with_repair(finding) if id(finding) in self.offered else finding for finding in findings)
 

@@ -132,8 +132,8 @@ class SchemaPair:
         gone = set(find_sources({name} & self._added.keys(), self._added))
         edits = (Reversal("remove", self.new.definitions[added]) for added in sorted(gone))
         referring = [edit for edit in self.reversals if gone and self._refers(edit.at, gone)]
-        beside = {edit.at[:-1] for edit in referring if edit.at[-1] == "$ref"}
-        return (*edits, *referring, *(edit for edit in self.reversals if edit.at[:-1] in beside))
+        parents = {edit.at[:-1] for edit in referring if edit.at[-1] == "$ref"}
+        return (*edits, *referring, *(edit for edit in self.reversals if edit.at[:-1] in parents))
 
     @cached_property
     def _added(self) -> Mapping[str, Iterable[str]]:
@@ -192,9 +192,9 @@ def _without_definitions(root: Any) -> dict[str, Any]:
     return {key: value for key, value in root.items() if key not in DEFINITIONS} if is_object(root) else {}
 
 
-def _list_definitions(inside: dict[str, Any], at: Place, prefix: str) -> Iterator[tuple[str, Place]]:
+def _list_definitions(members: dict[str, Any], at: Place, prefix: str) -> Iterator[tuple[str, Place]]:
     """Yield the definitions of an object, including those in groups."""
-    for name, value in inside.items():
+    for name, value in members.items():
         if is_object(value) and value and ASSERTIONS.isdisjoint(value) and all(map(is_object, value.values())):
             yield from _list_definitions(value, (*at, name), f"{prefix}{name}/")
         else:
