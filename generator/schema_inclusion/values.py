@@ -160,8 +160,8 @@ def _replace(value: Any, kind: type[_Number], replacement: Callable[[_Number], o
     """Replace each number of a type. Not recursive, so that depth cannot overflow the stack."""
     top: list[Any] = [value]
     pending: list[Any] = [top]
-    for each_holder in pending:  # which grows
-        holder: Any = each_holder
+    for node in pending:  # which grows
+        holder: Any = node
         places: list[tuple[Any, Any]] = [*(holder.items() if isinstance(holder, dict) else enumerate(holder))]
         for key, child in places:
             if isinstance(child, kind):

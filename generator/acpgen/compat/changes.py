@@ -154,31 +154,33 @@ class LimitChange(Change):
 
     def split(self) -> tuple[LimitChange, ...]:
         """The limits of each direction, as one change per direction."""
-        return tuple(join_limits([each for each in self.all if each.admitted_by == side]) for side in self.directions)
+        return tuple(
+            join_limits([limit for limit in self.all if limit.admitted_by == side]) for side in self.directions
+        )
 
     @property
     def directions(self) -> tuple[Revision, ...]:
         """The revisions that accept values the other rejects."""
-        return tuple(side for side in REVISIONS if any(each.admitted_by == side for each in self.all))
+        return tuple(side for side in REVISIONS if any(limit.admitted_by == side for limit in self.all))
 
 
 @dataclass(frozen=True, slots=True)
 class DemandChange(Change):
-    """Keywords of a list or map inside a record; `within` are their texts, `way` leads there, and `name` is the field."""
+    """Keywords of a list or map inside a record; `within` are their texts, `path` leads there, and `name` is the field."""
 
-    way: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()
 
     def write_demand(self, receiver: Revision) -> Schema:
         """What a receiver demands of a record by these keywords."""
         schema: Schema = {"allOf": [{}, *map(loads, self.within.on(receiver))]}
-        for keyword in reversed(self.way[2:]):
+        for keyword in reversed(self.path[2:]):
             schema = {keyword: schema}
-        return {"properties": {self.way[1]: schema}}
+        return {"properties": {self.path[1]: schema}}
 
 
 def join_limits(limits: Sequence[LimitChange]) -> LimitChange:
     """Join the limits of one declaration into one change."""
-    first, *more = sorted(limits, key=lambda each: REVISIONS.index(each.admitted_by))
+    first, *more = sorted(limits, key=lambda limit: REVISIONS.index(limit.admitted_by))
     return replace(first, more=tuple(more)) if more else first
 
 

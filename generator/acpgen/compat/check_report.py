@@ -46,7 +46,7 @@ VERDICTS: Final = {
 
 def check_report(report: Report, fail_on: str = "risky", fail_on_bindings: str = "never") -> DiagnosticReport:
     """The outcome of a comparison as a diagnostic report; its levels show which findings make the exit code 1."""
-    stopping = {id(each) for each in list_failing(report, fail_on)}
+    stopping = {id(finding) for finding in list_failing(report, fail_on)}
     diagnostics = (*_list_diagnostics(report.findings, stopping), *map(_note, report.notes))
     return DiagnosticReport(
         command="diff",
@@ -69,7 +69,7 @@ def check_report(report: Report, fail_on: str = "risky", fail_on_bindings: str =
 
 def _list_diagnostics(findings: Sequence[Finding], stopping: Collection[int]) -> Iterator[Diagnostic]:
     """Yield a diagnostic for each finding, but a single one for all editorial findings of a rule in a file."""
-    together: dict[tuple[str, str], list[Finding]] = {}
+    groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         position = finding.new or finding.old
         if (
@@ -78,23 +78,23 @@ def _list_diagnostics(findings: Sequence[Finding], stopping: Collection[int]) ->
             and finding.waived is None
             and id(finding) not in stopping
         ):
-            together.setdefault((finding.rule, position.file), []).append(finding)
+            groups.setdefault((finding.rule, position.file), []).append(finding)
         else:
             yield _make_diagnostic(finding, fails=id(finding) in stopping)
-    for alike in together.values():
-        first = _make_diagnostic(alike[0], fails=False)
-        if len(alike) == 1:
+    for group in groups.values():
+        first = _make_diagnostic(group[0], fails=False)
+        if len(group) == 1:
             yield first
             continue
-        message = f"{first.message} And {count_noun(len(alike) - 1, 'more change')} of this kind in the file."
-        yield replace(first, message=message, statement="", count=len(alike))
+        message = f"{first.message} And {count_noun(len(group) - 1, 'more change')} of this kind in the file."
+        yield replace(first, message=message, statement="", count=len(group))
 
 
 def _make_diagnostic(finding: Finding, *, fails: bool) -> Diagnostic:
     name, statement, value = finding.declaration or finding.location, _drop_name(finding), finding.first.subject
-    methods = tuple(each for each in finding.methods if each != name)
+    methods = tuple(method for method in finding.methods if method != name)
     places = dict.fromkeys(reach.location or THE_ROOT for reach in finding.reaches if not finding.methods)
-    reached = methods or tuple(each for each in places if each != (name or THE_ROOT))
+    reached = methods or tuple(place for place in places if place != (name or THE_ROOT))
     if value and statement.startswith(f"The value {value} "):
         name, statement = f"{name} {value}".lstrip(), statement.replace(f" {value}", "", 1)
     witness = finding.witness
@@ -157,7 +157,7 @@ def _list_links(report: Report) -> dict[str, str]:
         return {}
     from acpgen.compat.catalogue import get_address
 
-    return {each.rule: get_address(report.docs, each.rule) for each in report.findings}
+    return {finding.rule: get_address(report.docs, finding.rule) for finding in report.findings}
 
 
 def describe_rules(rules: Collection[str]) -> Sequence[RuleDescription]:
@@ -165,9 +165,9 @@ def describe_rules(rules: Collection[str]) -> Sequence[RuleDescription]:
     from acpgen.compat.catalogue import list_rules, write_page
 
     return [
-        RuleDescription(each.id, f"{each.doc.split('. ')[0].rstrip('.')}.", each.doc, write_page(each, linked=False))
-        for each in list_rules()
-        if each.id in rules
+        RuleDescription(rule.id, f"{rule.doc.split('. ')[0].rstrip('.')}.", rule.doc, write_page(rule, linked=False))
+        for rule in list_rules()
+        if rule.id in rules
     ]
 
 
@@ -188,8 +188,8 @@ def _drop_name(finding: Finding) -> str:
 
 def _describe_direction(finding: Finding) -> str:
     """The direction of the messages that contain the change, with the revisions if an exchange fails: `old client → new agent`."""
-    worst = [each for each in finding.reaches if each.severity == finding.severity]
-    directions: set[tuple[str, Revision | None]] = {(each.flow, each.failing_sender) for each in worst}
+    worst = [reach for reach in finding.reaches if reach.severity == finding.severity]
+    directions: set[tuple[str, Revision | None]] = {(reach.flow, reach.failing_sender) for reach in worst}
     senders: set[Revision | None] = {sender for _, sender in directions}
     if len(directions) > 1:
         sender = senders.pop() if len(senders) == 1 else None
@@ -208,7 +208,7 @@ def _introduce_witness(witness: Witness) -> str:
 
 
 def _fix_words(fix: Fix) -> str:
-    files = ", ".join(each.file for each in fix.files)
+    files = ", ".join(patch.file for patch in fix.files)
     return f"{fix.ended} of {count_noun(fix.findings, 'finding')} can be repaired, which leaves {fix.verdict}: {files}."
 
 
@@ -343,5 +343,5 @@ def _convert_position(position: SourcePosition | None) -> JSON:
 
 
 def _fix_data(fix: Fix) -> JSON:
-    files: list[JSON] = [_convert_fields(each, "file", "patch") for each in fix.files]
+    files: list[JSON] = [_convert_fields(patch, "file", "patch") for patch in fix.files]
     return {**_convert_fields(fix, "verdict", "ended", "findings"), "files": files}

@@ -101,10 +101,10 @@ def run_diff(
         before, new, mode=diff_options.mode, unstable=unstable, references=references, methods=profile
     )
     # A name without a colon is no revision: its files are read as they are here.
-    here = (path for name in (old, new) if ":" in name for path in find_files(name))
-    read = (*earlier.places, *later.places, *here)
+    local_files = (path for name in (old, new) if ":" in name for path in find_files(name))
+    read = (*earlier.places, *later.places, *local_files)
     settings = None if project is None else project.file
-    require_apart((each.file for each in diff_options.outputs), (*read, *(releases or ()), file, methods, settings))
+    require_apart((output.file for output in diff_options.outputs), (*read, *(releases or ()), file, methods, settings))
 
     @functools.cache
     def release(path: Path) -> Input:

@@ -158,15 +158,15 @@ def compare_sides(old: Side, new: Side, *, budget: int = BUDGET, formats: bool =
     check_result = _check(old, new, budget, formats)
     reaches = check_result.reaches
     binding_verdict = compare_bindings(before, after)
-    if binding_verdict == "breaking" and all(each.severity == "editorial" for each in reaches):
-        renames = {each.old_at: each.new_at for each in reaches if each.rule == "definition-renamed"}
+    if binding_verdict == "breaking" and all(reach.severity == "editorial" for reach in reaches):
+        renames = {reach.old_at: reach.new_at for reach in reaches if reach.rule == "definition-renamed"}
         broken = list_broken_classes(before, after, renames)
-        rewritten = {each.old_at for each in reaches if each.rule in ("definition-renamed", "schema-restructured")}
+        rewritten = {reach.old_at for reach in reaches if reach.rule in ("definition-renamed", "schema-restructured")}
         places = (before.definitions[name].at for name in broken)
         if not rewritten or not all({at, before.find_outermost(at)} & rewritten for at in places):
             reaches = (*reaches, report_restructuring(before, after, old.start, new.start, broken))
     findings = group_findings(
-        (replace(each, old_at=before.in_file(each.old_at), new_at=after.in_file(each.new_at)) for each in reaches),
+        (replace(reach, old_at=before.in_file(reach.old_at), new_at=after.in_file(reach.new_at)) for reach in reaches),
         old.input,
         new.input,
     )
@@ -187,21 +187,23 @@ def compare_sides(old: Side, new: Side, *, budget: int = BUDGET, formats: bool =
 
 def answer(reaches: Iterable[Reach], receiver: Revision) -> Answer:
     """Whether one revision accepts and understands what the other sends, as the findings say."""
-    answers = {"no" if receiver in each.breaks_for else "undecided" for each in reaches if receiver in each.answers_for}
+    answers = {
+        "no" if receiver in reach.breaks_for else "undecided" for reach in reaches if receiver in reach.answers_for
+    }
     return "no" if "no" in answers else "undecided" if answers else "yes"
 
 
 def _list_nameable(*sides: Side) -> Nameable:
     """The roles, methods and definitions that a policy may name, including unstable ones."""
-    protocols = [each.meaning.protocol for each in sides]
+    protocols = [side.meaning.protocol for side in sides]
     places = dict.fromkeys(
-        (each.input.at(path), pointed)
-        for each in sides
-        for path, _, pointed in (at.partition("#") for at in each.meaning.bundle.origins.values())
+        (side.input.at(path), pointed)
+        for side in sides
+        for path, _, pointed in (at.partition("#") for at in side.meaning.bundle.origins.values())
     )
     return Nameable(
         roles=tuple(dict.fromkeys(role for protocol in protocols for role in protocol.sides)),
-        methods=tuple(dict.fromkeys(each.name for protocol in protocols for each in protocol.methods)),
+        methods=tuple(dict.fromkeys(method.name for protocol in protocols for method in protocol.methods)),
         definitions=tuple(SourcePosition(file, pointed, 1, 1) for file, pointed in places),
     )
 
@@ -225,28 +227,30 @@ def _with_roots(old: Side, new: Side) -> tuple[Side, Side]:
     If each side has only one root with assertions, or one file, these correspond; otherwise roots correspond by path.
     """
     before, after = old.meaning, new.meaning
-    envelopes = [each.protocol.envelope for each in (before, after) if each.protocol.methods]
+    envelopes = [meaning.protocol.envelope for meaning in (before, after) if meaning.protocol.methods]
     if len(envelopes) == 2 and envelopes[0] != envelopes[1]:
         kinds = f"the old messages are of the form {envelopes[0]!r}, the new ones of {envelopes[1]!r}"
         remedy = "Name the profile of both with --methods, or compare them as schemas with --mode language"
         raise Faults([UNSUPPORTED(at=new.input.label, subject="the comparison", reason=kinds, remedy=remedy)])
-    roots = [each.roots for each in (before, after) if each.roots is not None]
-    paths = dict.fromkeys(path for each in roots for path in each.assertions)
+    roots = [meaning.roots for meaning in (before, after) if meaning.roots is not None]
+    paths = dict.fromkeys(path for side_roots in roots for path in side_roots.assertions)
 
     def choose_name(name: str) -> str:
-        while any(name in each.bundle.definitions.keys() - each.root_names for each in (before, after)):
+        while any(name in meaning.bundle.definitions.keys() - meaning.root_names for meaning in (before, after)):
             name = f"{name} as a whole"
         return name
 
-    candidates = [list(each.assertions) or list(each.paths) for each in roots]
+    candidates = [list(side_roots.assertions) or list(side_roots.paths) for side_roots in roots]
     root_definitions: list[dict[str, tuple[str, str]]]
     if envelopes or not paths:
         root_definitions = [{}, {}]
-    elif all(len(each) == 1 for each in candidates):
+    elif all(len(candidate) == 1 for candidate in candidates):
         root_definitions = [{path: (choose_name(DOCUMENT), "")} for (path,) in candidates]
     else:
         names = {path: (choose_name(f"{DOCUMENT} {path}"), path) for path in paths}
-        root_definitions = [{path: name for path, name in names.items() if path in each.paths} for each in roots]
+        root_definitions = [
+            {path: name for path, name in names.items() if path in side_roots.paths} for side_roots in roots
+        ]
     old_roots, new_roots = root_definitions
 
     def read_with_roots(side: Side, roots: Mapping[str, tuple[str, str]]) -> Side:
@@ -296,7 +300,7 @@ def _find_assertions(documents: Documents) -> dict[str, Schema]:
     """The keywords that constrain values at the root of each file that has any, by path."""
     from acpgen.compat.protocol.revision import ROOT_ASSERTIONS
 
-    values = ((each.path, each.value) for each in documents.documents if is_object(each.value))
+    values = ((document.path, document.value) for document in documents.documents if is_object(document.value))
     assertions = ((path, {key: value[key] for key in value if key in ROOT_ASSERTIONS}) for path, value in values)
     return {path: keywords for path, keywords in assertions if keywords}
 
@@ -348,10 +352,10 @@ def _with_definitions(documents: Documents, root_definitions: Mapping[str, tuple
         return {**root, key: {**root.get(key, {}), name: {"$ref": "#"}}}
 
     new_documents = (
-        replace(each, value=add_roots(each.value, root_definitions[each.path][0]))
-        if each.path in root_definitions
-        else each
-        for each in documents.documents
+        replace(document, value=add_roots(document.value, root_definitions[document.path][0]))
+        if document.path in root_definitions
+        else document
+        for document in documents.documents
     )
     return replace(documents, documents=tuple(new_documents))
 
@@ -371,7 +375,7 @@ def compare_bindings(old: Input, new: Input) -> tuple[Bindings, tuple[Note, ...]
                 return without_code, ()
     try:
         before, after = (
-            each.meaning for each in _with_roots(read_side(old, unstable=False), read_side(new, unstable=False))
+            side.meaning for side in _with_roots(read_side(old, unstable=False), read_side(new, unstable=False))
         )
         return compare_bindings(before, after), note_ignored_keywords(
             old, new, (before.bundle.notes, after.bundle.notes)

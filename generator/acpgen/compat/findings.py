@@ -205,7 +205,7 @@ class Reach:
     def senders(self) -> tuple[Revision, ...]:
         """The revisions whose messages are affected: the one that the rule names, and those whose messages the other may reject."""
         rule_senders = () if self.sender is None else (self.sender,)
-        return tuple(dict.fromkeys((*rule_senders, *(get_opposite(each) for each in self.answers_for))))
+        return tuple(dict.fromkeys((*rule_senders, *(get_opposite(receiver) for receiver in self.answers_for))))
 
     @property
     def failing_sender(self) -> Revision | None:
@@ -257,15 +257,15 @@ class Finding:
 
     @property
     def breaks(self) -> str:
-        return "; ".join(dict.fromkeys(each.breaks for each in self.reaches if each.breaks))
+        return "; ".join(dict.fromkeys(reach.breaks for reach in self.reaches if reach.breaks))
 
     @property
     def ruled(self) -> PolicyDecision | None:
         """The check's severity of the worst message, with the policy's reasons for changes; `None` if it changed nothing."""
-        reasons = dict.fromkeys(each.ruled.reason for each in self.reaches if each.ruled is not None)
+        reasons = dict.fromkeys(reach.ruled.reason for reach in self.reaches if reach.ruled is not None)
         if not reasons:
             return None
-        rank = min(SEVERITIES.index(each.own_severity) for each in self.reaches)
+        rank = min(SEVERITIES.index(reach.own_severity) for reach in self.reaches)
         return PolicyDecision(SEVERITIES[rank], " ".join(reasons))
 
     @property
@@ -278,12 +278,12 @@ class Finding:
     @property
     def methods(self) -> tuple[str, ...]:
         """The methods whose messages contain the changed part."""
-        return tuple(dict.fromkeys(each.method for each in self.reaches if each.method is not None))
+        return tuple(dict.fromkeys(reach.method for reach in self.reaches if reach.method is not None))
 
     @property
     def fingerprints(self) -> tuple[str, ...]:
         """The finding's own fingerprint and those of its reaches."""
-        return tuple(dict.fromkeys((self.fingerprint, *(each.fingerprint for each in self.reaches))))
+        return tuple(dict.fromkeys((self.fingerprint, *(reach.fingerprint for reach in self.reaches))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,7 +414,7 @@ def list_failing(report: Report, fail_on: str) -> tuple[Finding, ...]:
     return tuple(
         finding
         for finding in report.findings
-        if finding.waived is None and any(each.severity in bad and each.waived is None for each in finding.reaches)
+        if finding.waived is None and any(reach.severity in bad and reach.waived is None for reach in finding.reaches)
     )
 
 
@@ -427,10 +427,10 @@ def fails(report: Report, fail_on: str, fail_on_bindings: str = "never") -> bool
 def count_policy_changes(report: Report) -> dict[str, int]:
     """The number of findings whose severity the project's policy lowered, and raised, in any message."""
     moves = [
-        [SEVERITIES.index(each.severity) - SEVERITIES.index(each.own_severity) for each in finding.reaches]
+        [SEVERITIES.index(reach.severity) - SEVERITIES.index(reach.own_severity) for reach in finding.reaches]
         for finding in report.findings
     ]
-    return {"lowered": sum(max(each) > 0 for each in moves), "raised": sum(min(each) < 0 for each in moves)}
+    return {"lowered": sum(max(shifts) > 0 for shifts in moves), "raised": sum(min(shifts) < 0 for shifts in moves)}
 
 
 def count_severities(report: Report) -> dict[Severity, int]:

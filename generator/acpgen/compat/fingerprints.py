@@ -44,11 +44,11 @@ def _make_finding(group: list[Reach], old: SourcePositions, new: SourcePositions
     group = sorted(_without_duplicates(group), key=_sort_key)
     first = group[0]
     places = ((old, first.old_at), (new, first.new_at)) if first.subject is None else ()
-    there = [text for positions, at in places for text in collect_contents(positions.get_value, at).values()]
-    harms = sorted({(each.severity, each.effect, each.flow, each.breaks) for each in group})
+    contents = [text for positions, at in places for text in collect_contents(positions.get_value, at).values()]
+    harms = sorted({(reach.severity, reach.effect, reach.flow, reach.breaks) for reach in group})
     return Finding(
-        tuple(replace(each, fingerprint=fingerprint(*_identify(each), *there)) for each in group),
-        fingerprint(first.rule, first.cause, first.subject, harms, *there),
+        tuple(replace(reach, fingerprint=fingerprint(*_identify(reach), *contents)) for reach in group),
+        fingerprint(first.rule, first.cause, first.subject, harms, *contents),
         old.find_position(first.old_at),
         new.find_position(first.new_at),
     )

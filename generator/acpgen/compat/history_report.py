@@ -63,8 +63,8 @@ _COLUMNS: Final = (
 def _make_table(timeline: Timeline) -> ReportTable:
     """The table of the revisions with the result of the step to each; releases have neither day nor subject."""
     arrivals = {step.new: step for step in timeline.steps}
-    rows = [_make_row(each, arrivals.get(each)) for each in timeline.milestones]
-    count = len(_COLUMNS) if any(each.day for each in timeline.milestones) else len(_COLUMNS) - 2
+    rows = [_make_row(milestone, arrivals.get(milestone)) for milestone in timeline.milestones]
+    count = len(_COLUMNS) if any(milestone.day for milestone in timeline.milestones) else len(_COLUMNS) - 2
     return ReportTable("Steps", _COLUMNS[:count], tuple(row[:count] for row in rows))
 
 
@@ -79,7 +79,7 @@ def _make_row(milestone: Milestone, step: RevisionStep | None) -> tuple[str, ...
 
 
 def _list_diagnostics(timeline: Timeline) -> Iterator[Diagnostic]:
-    labels = {each.name: each.label for each in timeline.milestones}
+    labels = {milestone.name: milestone.label for milestone in timeline.milestones}
     for origin in timeline.origins:
         since = labels[origin.new]
         yield Diagnostic(
@@ -138,11 +138,14 @@ def convert_history(timeline: Timeline, fail_on: str = "risky") -> dict[str, JSO
         "about": timeline.about,
         "fails": timeline.fails(fail_on),
         "revisions": [
-            {"day": each.day or None, **{name: getattr(each, name) for name in ("name", "subject", "tags", "unread")}}
-            for each in timeline.milestones
+            {
+                "day": milestone.day or None,
+                **{name: getattr(milestone, name) for name in ("name", "subject", "tags", "unread")},
+            }
+            for milestone in timeline.milestones
         ],
-        "steps": [_step_data(each, fail_on) for each in timeline.steps],
-        "origins": [asdict(each) for each in timeline.origins],
+        "steps": [_step_data(step, fail_on) for step in timeline.steps],
+        "origins": [asdict(origin) for origin in timeline.origins],
         "notes": list(timeline.notes),
     }
 

@@ -35,10 +35,10 @@ def note_ignored_keywords(
         for positions, notes in zip((old_positions, new_positions), left_out, strict=True)
     )
     removed, added = _subtract(before, after), _subtract(after, before)
-    changed_keywords = {each.values["keyword"] for each in added}  # what has changed is reported once
+    changed_keywords = {note.values["keyword"] for note in added}  # what has changed is reported once
     notes = [
-        *(_note("Removed", old_positions, each) for each in removed if each.values["keyword"] not in changed_keywords),
-        *(_note("Added or changed", new_positions, each) for each in added),
+        *(_note("Removed", old_positions, note) for note in removed if note.values["keyword"] not in changed_keywords),
+        *(_note("Added or changed", new_positions, note) for note in added),
     ]
     if len(notes) <= _NAMED:
         return tuple(notes)
@@ -68,8 +68,8 @@ def _subtract(side: Ignored, opposite: Ignored) -> list[Fault]:
     return surplus
 
 
-def _note(how: str, positions: SourcePositions, fault: Fault) -> Note:
+def _note(verb: str, positions: SourcePositions, fault: Fault) -> Note:
     position = positions.find_position(f"{fault.at}{write_plain_pointer(str(fault.values['keyword']))}")
     assert position is not None
     advice = "If it should have an effect, correct it and compare again. Otherwise, no action is needed."
-    return Note("keyword-ignored", f"{how} without effect: {fault.join_text()}", advice, position)
+    return Note("keyword-ignored", f"{verb} without effect: {fault.join_text()}", advice, position)

@@ -90,36 +90,38 @@ def make_report(old: Input, new: Input, budget: int, formats: bool) -> Report:
     """The report on two sides as plain schemas. Raises `Faults`."""
     from schema_inclusion import FORMATS, Allowance, Comparer
 
-    both = _Documents(_make_document(old), _make_document(new))
+    documents = _Documents(_make_document(old), _make_document(new))
     comparer = Comparer(
-        both.old.schema,
-        both.new.schema,
+        documents.old.schema,
+        documents.new.schema,
         steps=max(STEPS, budget // 100),
         allowance=Allowance(budget),
         formats=tuple(FORMATS) if formats else (),
     )
-    declarations = _Declarations(both, comparer, weigh_formats=formats)
+    declarations = _Declarations(documents, comparer, weigh_formats=formats)
     findings = list(declarations.list_findings())
-    findings += map(both.of_gone, list_removed(both.old.definitions, both.new.definitions))
-    findings += both.of_unread()
-    reaches = [each.first for each in findings]
+    findings += map(documents.of_gone, list_removed(documents.old.definitions, documents.new.definitions))
+    findings += documents.of_unread()
+    reaches = [finding.first for finding in findings]
     inclusion = Inclusion(backward=answer(reaches, "new"), forward=answer(reaches, "old"))
     is_equal = old.documents.says_the_same(new.documents) and comparer.compare().same
     bindings, notes = ("identical", ()) if is_equal else compare_bindings(old, new)
     if not findings and bindings != "identical":
         message = "The schemas accept the same values and are written differently, so generated code differs."
         findings.append(
-            both.make_finding(_reach("schema-restructured", "editorial", message, NO_ACTION, effect="reworded"))
+            documents.make_finding(_reach("schema-restructured", "editorial", message, NO_ACTION, effect="reworded"))
         )
     return Report(
         mode="language",
         old=old.label,
         new=new.label,
-        verdict=find_worst(tuple(each.severity for each in findings)),
+        verdict=find_worst(tuple(finding.severity for finding in findings)),
         wire=inclusion,
         language=inclusion,
         bindings=bindings,
-        findings=tuple(sorted(findings, key=lambda each: (order(each)[0], -len(each.reaches), *order(each)))),
+        findings=tuple(
+            sorted(findings, key=lambda finding: (order(finding)[0], -len(finding.reaches), *order(finding)))
+        ),
         notes=notes,
     )
 
@@ -145,8 +147,8 @@ class _Document:
         keys, part = split_pointer(place), self.definitions.schemas.get(place)
         for key in path:
             below = ("items",) if isinstance(key, int) else ("properties", key)
-            for each in below:
-                part = part.get(each) if is_object(part) else None
+            for token in below:
+                part = part.get(token) if is_object(part) else None
             if not is_object(part):
                 break
             keys = (*keys, *below)
@@ -155,8 +157,8 @@ class _Document:
     def find_position(self, place: str) -> SourcePosition | None:
         """The position of a place; if several files form the schema, that of the first one."""
         documents = self.input.documents.documents
-        inside = place.removeprefix("#") if len(documents) == 1 else ""
-        return self.positions.find_position(f"{documents[0].path}#{inside}")
+        pointer = place.removeprefix("#") if len(documents) == 1 else ""
+        return self.positions.find_position(f"{documents[0].path}#{pointer}")
 
 
 def _make_document(side: Input) -> _Document:
@@ -167,7 +169,7 @@ def _make_document(side: Input) -> _Document:
         reason = f"{documents.name} is a document of the kind {foreign.title}, and no JSON Schema"
         remedy = "Leave '--mode language' out"
         raise Faults([UNSUPPORTED(at=documents.name, subject="the comparison", reason=reason, remedy=remedy)])
-    roots = {each.path: each.value for each in documents.documents}
+    roots = {document.path: document.value for document in documents.documents}
     if all(map(_is_other, roots.values())):
         raise Faults([NO_KEYWORD(at=side.at(documents.documents[0].path))])
 
@@ -222,7 +224,7 @@ class _Documents:
         *reaches: Reach,
         places: tuple[str, str] = (ROOT, ROOT),
         contents: Sequence[JSON] | None = None,
-        inside: Path = (),
+        path: Path = (),
     ) -> Finding:
         """A finding with its positions, of the part at a path, and fingerprints, which by default depend on the content of both."""
         first = reaches[0]
@@ -230,12 +232,12 @@ class _Documents:
             sides = zip((self.old.schema, self.new.schema), places, strict=True)
             contents = (places[0], *(collect_assertions(schema, place) for schema, place in sides))
         identity = fingerprint(first.rule, first.subject or first.rule, *contents)
-        others = (replace(each, fingerprint=fingerprint(identity, each.location)) for each in reaches[1:])
+        others = (replace(reach, fingerprint=fingerprint(identity, reach.location)) for reach in reaches[1:])
         return Finding(
             (replace(first, fingerprint=identity), *others),
             identity,
-            old=self.old.find_position(self.old.find_part(places[0], inside)),
-            new=self.new.find_position(self.new.find_part(places[1], inside)),
+            old=self.old.find_position(self.old.find_part(places[0], path)),
+            new=self.new.find_position(self.new.find_part(places[1], path)),
         )
 
 
@@ -261,8 +263,8 @@ class _Declarations:
         for sender in REVISIONS:
             for verdict in (Verdict.NO, Verdict.UNDECIDED):
                 places = [place for place in starts if self._ask(place, sender).verdict is verdict]
-                inside = sorted(old.reach(places) & self._differing.keys())
-                causes = [place for place in inside if self._ask(place, sender).verdict is verdict]
+                candidates = sorted(old.reach(places) & self._differing.keys())
+                causes = [place for place in candidates if self._ask(place, sender).verdict is verdict]
                 nearest = old.find_nearest(causes)
                 places_by_cause: dict[str, list[str]] = {cause: [cause] for cause in causes}
                 for place in places:
@@ -277,7 +279,7 @@ class _Declarations:
         below = "".join("[]" if isinstance(key, int) else f".{key if key in self._members else '*'}" for key in path)
         first = replace(first, location=f"{first.location}{below}" if first.location else below.removeprefix("."))
         contents = (cause, *self._differing[cause]) if cause in self._differing else None
-        return self.documents.make_finding(first, *others, places=(cause, new_place), contents=contents, inside=path)
+        return self.documents.make_finding(first, *others, places=(cause, new_place), contents=contents, path=path)
 
     def _locate_refusal(self, place: str, reach: Reach) -> Path:
         """The path to what is refused in the witness of a declaration."""
@@ -294,8 +296,8 @@ class _Declarations:
             *self.documents.old.definitions.schemas.values(),
             *self.documents.new.definitions.schemas.values(),
         )
-        schemas = (each for definition in definitions for each in list_schemas(definition))
-        return {name for each in schemas for key in ("properties", "required") for name in _list_names(each.get(key))}
+        schemas = (node for definition in definitions for node in list_schemas(definition))
+        return {name for node in schemas for key in ("properties", "required") for name in _list_names(node.get(key))}
 
     @cached_property
     def _validators(self) -> Sides[DocumentValidator]:
@@ -303,7 +305,7 @@ class _Declarations:
         from schema_inclusion.validation import open_validator
 
         formats = frozenset(FORMATS) if self.weigh_formats else frozenset[str]()
-        old, new = (open_validator(each.schema, formats=formats) for each in (self.documents.old, self.documents.new))
+        old, new = (open_validator(side.schema, formats=formats) for side in (self.documents.old, self.documents.new))
         return Sides(old, new)
 
     @cached_property
@@ -324,7 +326,8 @@ class _Declarations:
         if (place, sender) not in self.relations:
             places = place, self._places[place]
             old, new = (
-                None if each == ROOT else Schema({"$ref": as_fragment(each.removeprefix("#"))}) for each in places
+                None if pointer == ROOT else Schema({"$ref": as_fragment(pointer.removeprefix("#"))})
+                for pointer in places
             )
             relation = self.comparer.include(old, new) if sender == "old" else self.comparer.include_back(new, old)
             if self.weigh_formats:
@@ -336,7 +339,7 @@ class _Declarations:
         """Yield the number of uses of each format that cannot be asserted, in both schemas."""
         for document, place in ((self.documents.old, old), (self.documents.new, new)):
             definitions = document.definitions
-            yield count_unknown_formats(definitions.schemas[each] for each in definitions.reach([place]))
+            yield count_unknown_formats(definitions.schemas[pointer] for pointer in definitions.reach([place]))
 
     def _make_reach(self, place: str, sender: Revision) -> Reach:
         relation, receiver = self._ask(place, sender), get_opposite(sender)
@@ -385,15 +388,15 @@ class Definitions:
             address, _, fragment = _join(bases.get(place, base), reference).partition("#")
             return f"{at[address]}{unquote(fragment)}" if address in at else ""
 
-        root = {key: each for key, each in whole.items() if key not in DEFINITIONS} if is_object(whole) else whole
+        root = {key: member for key, member in whole.items() if key not in DEFINITIONS} if is_object(whole) else whole
         self.schemas = {ROOT: root, **self.places}
         self._refers = {
-            place: [resolve_place(each, place) for each in find_refs_anywhere(schema)]
+            place: [resolve_place(reference, place) for reference in find_refs_anywhere(schema)]
             for place, schema in self.schemas.items()
         }
         draft = self.draft or MODERN
         judging = {
-            place: [resolve_place(each, place) for each in _list_judging_references(schema, draft)]
+            place: [resolve_place(reference, place) for reference in _list_judging_references(schema, draft)]
             for place, schema in self.schemas.items()
         }
         self.judged_by_root = self._reach([ROOT], judging)
@@ -415,11 +418,11 @@ class Definitions:
         if not is_object(schema):
             return _serialize(schema)
         assertions: Schema = copy_json(
-            without_prose({key: each for key, each in schema.items() if key not in DEFINITIONS})
+            without_prose({key: member for key, member in schema.items() if key not in DEFINITIONS})
         )
-        for each in list_schemas(assertions):
-            if isinstance(each.get("$ref"), str) and each["$ref"].startswith("#/"):
-                each["$ref"] = _modernize(each["$ref"])
+        for node in list_schemas(assertions):
+            if isinstance(node.get("$ref"), str) and node["$ref"].startswith("#/"):
+                node["$ref"] = _modernize(node["$ref"])
         return _serialize(assertions)
 
     def reach(self, start: Iterable[str]) -> set[str]:
@@ -526,7 +529,7 @@ def _list_definitions(schema: JSON) -> dict[str, JSON]:
         if keys:
             definitions[write_pointer(*keys)] = node
         for below, inner in walk_schemas(node):
-            groups = [((*keys, *below, each), inner[each]) for each in DEFINITIONS if is_object(inner.get(each))]
+            groups = [((*keys, *below, key), inner[key]) for key in DEFINITIONS if is_object(inner.get(key))]
             pending += [((*at, name), member) for at, group in groups for name, member in reversed(group.items())]
     return {place: node for place, node in definitions.items() if is_object(node) or isinstance(node, bool)}
 

@@ -104,7 +104,7 @@ class Area(Struct, frozen=True):
             meets = any(_is_in(position, file) and _meets(position, fragment) for position in nameable.definitions)
             return "" if meets else "nothing in either revision is at that place"
         method = self.written.partition(" ")[0]
-        if any(fnmatchcase(each, method) for each in nameable.methods):
+        if any(fnmatchcase(name, method) for name in nameable.methods):
             return ""
         close = get_close_matches(method, nameable.methods, n=1)
         return f"no method of either revision{f'; did you mean {close[0]!r}?' if close else ''}"
@@ -285,8 +285,8 @@ def require_roles(policy: Policy, reports: Iterable[Report], project: Config) ->
     roles, faults = sorted(role_names), list[Fault]()
     for role in policy.promises if roles else ():
         if role not in roles:
-            guess, which = suggest_name(role, roles), f"The roles are {', '.join(map(repr, roles))}."
-            hint = f"{guess} {which}" if guess.startswith("Did") else which
+            guess, listing = suggest_name(role, roles), f"The roles are {', '.join(map(repr, roles))}."
+            hint = f"{guess} {listing}" if guess.startswith("Did") else listing
             where = f"{display_path(project.file)}: tool.acpgen.compat.promise.{role}"
             faults.append(UNKNOWN_NAME(at=where, kind="role", name=role, hint=hint))
     if faults:
@@ -317,26 +317,26 @@ def apply(report: Report, policy: Policy, today: date, at: SourcePosition) -> Re
 
     `at` is the place of the policy.
     """
-    findings = tuple(sorted((_apply_to_finding(each, policy, today) for each in report.findings), key=order))
-    is_ruled = any(each.ruled is not None for each in findings)
+    findings = tuple(sorted((_apply_to_finding(finding, policy, today) for finding in report.findings), key=order))
+    is_ruled = any(finding.ruled is not None for finding in findings)
     notes = (*_note_applied(findings, at), *_note_unused(report, policy, at))
     if not notes:
         return report
     if not is_ruled:
         return replace(report, notes=(*report.notes, *notes))
-    verdict = find_worst(tuple(each.severity for each in findings))
+    verdict = find_worst(tuple(finding.severity for finding in findings))
     return replace(report, findings=findings, verdict=verdict, unruled=report.verdict, notes=(*report.notes, *notes))
 
 
 def _note_unused(report: Report, policy: Policy, at: SourcePosition) -> Iterator[Note]:
     """Yield the note on the entries of a policy that match no finding, as written, with what the revisions lack."""
-    reached = [(reach, (each.old, each.new)) for each in report.findings for reach in each.reaches]
+    reached = [(reach, (finding.old, finding.new)) for finding in report.findings for reach in finding.reaches]
     entries = [
         f"promise to {role!r} (neither revision has roles)" for role in policy.promises if not report.named.roles
     ]
     for entry in policy.entries:
         is_marked = entry.area is not None and entry.area.written == MARKED
-        if not is_marked and not any(entry.holds(*each) for each in reached):
+        if not is_marked and not any(entry.holds(*occurrence) for occurrence in reached):
             lack = "" if entry.area is None else entry.area.explain_mismatch(report.named)
             entries.append(f"{entry.title} ({lack})" if lack else entry.title)
     if entries:
@@ -350,7 +350,7 @@ def _note_applied(findings: Iterable[Finding], at: SourcePosition) -> Iterator[N
     names_by_change: dict[tuple[str, Severity, Severity], list[str]] = {}
     for finding in findings:
         changes: set[tuple[str, Severity, Severity]] = {
-            (each.ruled.reason, each.ruled.judged, each.severity) for each in finding.reaches if each.ruled
+            (reach.ruled.reason, reach.ruled.judged, reach.severity) for reach in finding.reaches if reach.ruled
         }
         for change in changes:
             names_by_change.setdefault(change, []).append(finding.declaration or finding.location or "the root")
@@ -364,8 +364,8 @@ def _note_applied(findings: Iterable[Finding], at: SourcePosition) -> Iterator[N
 
 def _apply_to_finding(finding: Finding, policy: Policy, today: date) -> Finding:
     """A finding with the policy applied to each reach, worst first."""
-    reaches = [_reach(each, (finding.old, finding.new), policy, today) for each in finding.reaches]
-    reaches.sort(key=lambda each: SEVERITIES.index(each.severity))
+    reaches = [_reach(reach, (finding.old, finding.new), policy, today) for reach in finding.reaches]
+    reaches.sort(key=lambda reach: SEVERITIES.index(reach.severity))
     return replace(finding, reaches=tuple(reaches))
 
 
@@ -385,10 +385,10 @@ def _find_severity(
     """The severity that a policy sets for a reach, with the reason; `None` if it sets none."""
     is_promised = reach.rule == WIDENED and policy.is_explicit and "new" in _KEPT[policy.promise]
     is_harmful = is_promised or reach.severity in _HARMFUL
-    about = [each for each in policy.entries if each.holds(reach, positions)]
-    entries = [each for each in about if each.judges(reach.rule, today, is_harmful=is_harmful)]
+    about = [entry for entry in policy.entries if entry.holds(reach, positions)]
+    entries = [entry for entry in about if entry.judges(reach.rule, today, is_harmful=is_harmful)]
     if entries:
-        entry = max(reversed(entries), key=lambda each: each.specificity)
+        entry = max(reversed(entries), key=lambda entry: entry.specificity)
         return entry.severity, entry.why
     if is_promised:
         return "breaking", f"The promise is {policy.promise!r}: old readers accept what new writers send."
@@ -407,5 +407,5 @@ def _find_unpromised(reach: Reach, policy: Policy) -> tuple[Severity, str] | Non
     if any(sender in _KEPT[promise] for sender in senders for promise in promises):
         return None
     directions = " or ".join({"old": "backward", "new": "forward"}[sender] for sender in senders)
-    whom = f" for messages to the {receiver}" if receiver else ""
-    return LOWERED, f"No {directions} compatibility is promised{whom}."
+    recipient = f" for messages to the {receiver}" if receiver else ""
+    return LOWERED, f"No {directions} compatibility is promised{recipient}."

@@ -40,7 +40,7 @@ def _find_folder(project: config.Config, new: str) -> Path | None:
     names = [name] if config.is_protocol(name) else []
     path = Path(name).resolve()
     names += [path.relative_to(schemas).as_posix()] if path.is_relative_to(schemas) else []
-    folders = (schemas / RELEASES / each for each in names)
+    folders = (schemas / RELEASES / name for name in names)
     return next((folder for folder in folders if (folder / INDEX).is_file()), None)
 
 
@@ -66,13 +66,15 @@ def with_releases(report: Report, releases: Sequence[Path], compare: Callable[[P
     """
     all_findings = list(report.findings)
     for release in reversed(releases):
-        known_fingerprints = {each.fingerprint for each in all_findings}
-        harmful = (each for each in compare(release).findings if each.severity in ("breaking", "undecided", "risky"))
-        all_findings += (each for each in harmful if each.fingerprint not in known_fingerprints)
+        known_fingerprints = {finding.fingerprint for finding in all_findings}
+        harmful = (
+            finding for finding in compare(release).findings if finding.severity in ("breaking", "undecided", "risky")
+        )
+        all_findings += (finding for finding in harmful if finding.fingerprint not in known_fingerprints)
     findings = tuple(sorted(all_findings, key=order))
     names = tuple(display_path(release) for release in releases)
     return replace(
-        report, findings=findings, verdict=find_worst(tuple(each.severity for each in findings)), earlier=names
+        report, findings=findings, verdict=find_worst(tuple(finding.severity for finding in findings)), earlier=names
     )
 
 

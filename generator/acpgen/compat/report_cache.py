@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 
-_RECORDS: Final[dict[str, Any]] = {name: found for name, found in vars(findings).items() if is_dataclass(found)}
+_RECORDS: Final[dict[str, Any]] = {name: record for name, record in vars(findings).items() if is_dataclass(record)}
 """The classes of the records in reports, by name."""
 
 
@@ -34,8 +34,8 @@ class Comparer:
 
     def __call__(self, old: Input, new: Input) -> Report:
         """The report on two sides, from the cache if possible. Raises `Faults`."""
-        how = self.mode, repr((self.unstable, self.budget, self.formats))
-        inputs = chain(("report", *how), _list_texts(old), _list_texts(new))
+        settings = self.mode, repr((self.unstable, self.budget, self.formats))
+        inputs = chain(("report", *settings), _list_texts(old), _list_texts(new))
         return find_or_compare(self.cache, inputs, lambda: self.compare(old, new))
 
     def compare(self, old: Input, new: Input) -> Report:

@@ -182,8 +182,8 @@ class ChangeKind:
             return None
         if self.remainder is not None:
             return self.remainder(change, sender)
-        inside: Schema = {"not": culprit.accepted}
-        return {"properties": {str(culprit.at[0]): inside}} if culprit.at else inside
+        negation: Schema = {"not": culprit.accepted}
+        return {"properties": {str(culprit.at[0]): negation}} if culprit.at else negation
 
 
 class _Names(dict[str, Any]):

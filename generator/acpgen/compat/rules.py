@@ -172,7 +172,7 @@ def _exclude_member(name: str) -> Schema:
 
 
 def _match_names(patterns: Sequence[str]) -> Schema:
-    return {"anyOf": [{"pattern": each} for each in patterns]}
+    return {"anyOf": [{"pattern": pattern} for pattern in patterns]}
 
 
 def _make_undeclared_culprit(change: Change, pair: Pair, sender: Revision) -> Culprit | None:
@@ -188,7 +188,7 @@ def _write_declared(change: Change, sender: Revision) -> Schema:
     """Objects with no other members than those that a closed object accepts."""
     if change.part:
         return {"propertyNames": {"not": _match_names(change.part)}}
-    return {"propertyNames": {"enum": [each.name for each in change.within.on(get_opposite(sender)).fields]}}
+    return {"propertyNames": {"enum": [field.name for field in change.within.on(get_opposite(sender)).fields]}}
 
 
 def _describe_undeclared(change: Change) -> str:
@@ -198,8 +198,8 @@ def _describe_undeclared(change: Change) -> str:
         return (
             f"Whether more values with undeclared members are now {now} could not be decided; peers do not send these."
         )
-    such = dumps(change.part[0], ensure_ascii=False)
-    return f"Some values with undeclared members are now {now}, such as {such}; peers do not send these."
+    example = dumps(change.part[0], ensure_ascii=False)
+    return f"Some values with undeclared members are now {now}, such as {example}; peers do not send these."
 
 
 def _describe_default(default: ir.Default | None) -> str:
@@ -424,12 +424,12 @@ def _make_type_culprit(change: Change, pair: Pair, sender: Revision) -> Culprit 
 
 def _make_limit_culprit(change: LimitChange, pair: Pair, sender: Revision) -> Culprit | None:
     """A value that violates one of the receiver's limits; if one is not known as a schema, any value of their type that is sent."""
-    limit = next((each for each in change.split() if each.admitted_by == sender), None)
+    limit = next((limit for limit in change.split() if limit.admitted_by == sender), None)
     if limit is None:
         return None
     kinds = [kind for kind, keywords in BY_KIND.items() if limit.keyword in keywords]
     of_type: Schema = {"type": kinds[0]} if kinds else {}
-    demands = [each.demand for each in limit.all]
+    demands = [part.demand for part in limit.all]
     sent: Schema = {"allOf": [write_type(pair.on(sender)), of_type]}
     violation: Schema = {**of_type, "not": {"allOf": demands}} if all(demands) else sent
     return make_refused_culprit(violation, pair, sender)
@@ -474,7 +474,7 @@ TYPES: Final[Table] = (
          message="Null is now accepted; old peers reject it{unless_lenient}.",
          advice="Send no null to old peers: omit the field, or send another value."),
     ChangeKind("type", culprit=_make_type_culprit,
-               subject=lambda c: " to ".join(_describe_kinds(each) for each in (c.old, c.new) if each is not None)),
+               subject=lambda c: " to ".join(_describe_kinds(shape) for shape in (c.old, c.new) if shape is not None)),
     Rule("type-narrowed", "type-removed", "refused", sender="old", mirror="type-widened",
          doc="Values of a JSON type that were accepted are now rejected.",
          message="The type is now {detail}.", advice="Keep the old type, and add a field for the new one."),
@@ -588,8 +588,8 @@ def _write_known(change: Change, sender: Revision) -> Schema:
     """The schema of the tags or constants that the receiver knows."""
     union = change.within.on(get_opposite(sender))
     if isinstance(union, Constants):
-        return {"enum": [each.value for each in union.values]}
-    return require_member(union.tag, {"enum": [each.tag for each in union.variants]})
+        return {"enum": [constant.value for constant in union.values]}
+    return require_member(union.tag, {"enum": [variant.tag for variant in union.variants]})
 
 
 UNIONS: Final[Table] = (

@@ -74,7 +74,7 @@ def find_declaration(prefix: tuple[str, ...], rest: tuple[str, ...], whole: JSON
         return None
     while True:
         property_place = _find_inside(prefix, rest[1], whole)
-        if property_place is not None or prefix[-2:-1] not in {(each,) for each in _APPLY}:
+        if property_place is not None or prefix[-2:-1] not in {(keyword,) for keyword in _APPLY}:
             return property_place
         prefix = prefix[:-2]
 

@@ -124,8 +124,8 @@ def find_source(location: str | Path) -> Source:
     from acpgen.input.git_revisions import read_revision  # most comparisons are of files
 
     revision, rest = at_revision
-    inside = find_protocol_folder(rest)
-    return read_revision(revision, ([inside] if inside is not None else []) + [Path(rest)], name=rest)
+    folder = find_protocol_folder(rest)
+    return read_revision(revision, ([folder] if folder is not None else []) + [Path(rest)], name=rest)
 
 
 def find_files(name: str) -> tuple[str, ...]:
@@ -179,7 +179,7 @@ def _select_edition(source: Source, *, unstable: bool) -> Source:
     if not {_STABLE, _UNSTABLE} <= {path for path, _ in source.files}:
         return source
     left_out = _STABLE if unstable else _UNSTABLE
-    return replace(source, files=tuple(each for each in source.files if each[0] != left_out))
+    return replace(source, files=tuple(file for file in source.files if file[0] != left_out))
 
 
 def find_protocol_folder(name: str) -> Path | None:

@@ -81,8 +81,8 @@ def waive(report: Report, waivers: Iterable[Waiver], today: date, releases: Sequ
     """
     findings = list(report.findings)
     notes = list(report.notes)
-    ends = [(describe_end(each, today, releases), each) for each in waivers]
-    for end, waiver in sorted(ends, key=lambda each: bool(each[0])):
+    ends = [(describe_end(waiver, today, releases), waiver) for waiver in waivers]
+    for end, waiver in sorted(ends, key=lambda pair: bool(pair[0])):
         matches = [index for index, finding in enumerate(findings) if _matches(waiver, finding)]
         is_doubled = all(is_waived(findings[index], waiver.fingerprint) for index in matches)
         if end or is_doubled:  # without a match, too
@@ -126,15 +126,15 @@ def _with(waiver: Waiver, finding: Finding) -> Finding:
     if waiver.fingerprint == finding.fingerprint:
         return replace(finding, waived=waiver)
     reaches = tuple(
-        replace(each, waived=waiver) if each.fingerprint == waiver.fingerprint else each for each in finding.reaches
+        replace(reach, waived=waiver) if reach.fingerprint == waiver.fingerprint else reach for reach in finding.reaches
     )
-    whole = finding.waived or (waiver if all(each.waived is not None for each in reaches) else None)
+    whole = finding.waived or (waiver if all(reach.waived is not None for reach in reaches) else None)
     return replace(finding, reaches=reaches, waived=whole)
 
 
 def is_waived(finding: Finding, fingerprint: str) -> bool:
     """Whether the finding, or the reaches of it, with a fingerprint are waived."""
-    reaches = [each.waived is not None for each in finding.reaches if each.fingerprint == fingerprint]
+    reaches = [reach.waived is not None for reach in finding.reaches if reach.fingerprint == fingerprint]
     return finding.waived is not None or (bool(reaches) and all(reaches))
 
 
@@ -169,9 +169,9 @@ def make_waivers(fingerprints: Sequence[str], reason: str | None, until: str | N
     faults: list[Fault] = []
     if not fingerprints:
         dependent_options = (("--reason", reason), ("--until", until))
-        alone = "given together with --waive FINGERPRINT"
+        condition = "given together with --waive FINGERPRINT"
         faults.extend(
-            BAD_SETTING(at=name, key="it", expected=alone, hint=f"Add --waive FINGERPRINT, or leave {name} out.")
+            BAD_SETTING(at=name, key="it", expected=condition, hint=f"Add --waive FINGERPRINT, or leave {name} out.")
             for name, value in dependent_options
             if value is not None
         )
@@ -187,7 +187,8 @@ def make_waivers(fingerprints: Sequence[str], reason: str | None, until: str | N
         raise Faults(faults)
     expires, release = (end, "") if isinstance(end, date) else (None, end or "")
     return tuple(
-        Waiver("", each, (reason or "").strip(), expires=expires, until=release) for each in dict.fromkeys(fingerprints)
+        Waiver("", fingerprint, (reason or "").strip(), expires=expires, until=release)
+        for fingerprint in dict.fromkeys(fingerprints)
     )
 
 
@@ -205,15 +206,15 @@ def with_waivers(
     new_entries: list[str] = []
     for waiver in decided:
         fingerprint = waiver.fingerprint
-        matches = [each for each in standing.findings if fingerprint in each.fingerprints]
+        matches = [finding for finding in standing.findings if fingerprint in finding.fingerprints]
         if not matches:
-            known_fingerprints = [name for each in report.findings for name in each.fingerprints]
+            known_fingerprints = [name for finding in report.findings for name in finding.fingerprints]
             faults.append(
                 UNKNOWN_NAME(
                     at="--waive", kind="finding", name=fingerprint, hint=suggest_name(fingerprint, known_fingerprints)
                 )
             )
-        elif all(is_waived(each, fingerprint) for each in matches):
+        elif all(is_waived(finding, fingerprint) for finding in matches):
             expected, hint = f"a finding that still counts; {at} accepts this one already", "Leave it out."
             faults.append(BAD_SETTING(at="--waive", key=fingerprint, expected=expected, hint=hint))
         else:

@@ -75,8 +75,8 @@ class Walk:
                 if child.is_named or (child.is_union and child in self._recursive):
                     visited.add(child)
                 if child.is_named:
-                    here = Declaration(child, len(steps) + 1)
-                    declarations = here, here if self._declared.intersection(here.names) else named_declaration
+                    inner = Declaration(child, len(steps) + 1)
+                    declarations = inner, inner if self._declared.intersection(inner.names) else named_declaration
                 within = around if child.is_named else around | {child}
                 pending.append((child, (*steps, step), *declarations, within))
 
@@ -89,7 +89,7 @@ class Walk:
 
     def holds(self, root: Pair, pair: Pair) -> bool:
         """Whether the types of a pair occur at or below another pair."""
-        return any((each.old, each.new) == (pair.old, pair.new) for each in find_reachable([root], self._list_children))
+        return any((node.old, node.new) == (pair.old, pair.new) for node in find_reachable([root], self._list_children))
 
     def is_changed(self, pair: Pair) -> bool:
         """Whether there are changes of messages at a pair or below it."""
@@ -100,7 +100,7 @@ class Walk:
         pair: Pair | None = root
         for step in steps:
             children = self.nodes[pair].children if pair in self.nodes else ()
-            pair = next((child for each, child in children if each == step), None)
+            pair = next((child for edge, child in children if edge == step), None)
         return pair
 
     def list_documentation_changes(self) -> Iterator[Change]:
@@ -110,7 +110,7 @@ class Walk:
 
     def find_renames(self) -> dict[str, str]:
         """The definitions that were renamed, with their names in the new revision."""
-        return {each.old: each.new for each in self.list_documentation_changes() if each.kind == "definition"}
+        return {change.old: change.new for change in self.list_documentation_changes() if change.kind == "definition"}
 
     def get_shape(self, type_: ir.Type, revision: Revision) -> Shape:
         """The shape of a type of one side."""
@@ -129,7 +129,7 @@ class Walk:
             nodes = self.nodes.items()
             starts = (pair for pair, node in nodes if not all(change.is_documentation for change in node.changes))
             self._changed = set(find_sources(starts, children))
-            below = {pair: [each for each in children[pair] if each in self._changed] for pair in self._changed}
+            below = {pair: [child for child in children[pair] if child in self._changed] for pair in self._changed}
             cycles = (group for group in find_cycles(below) if len(group) > 1 or group[0] in below[group[0]])
             self._recursive = {pair for group in cycles for pair in group}
         return self._changed
@@ -204,7 +204,7 @@ def _describe_kinds(shape: Shape) -> str:
     for alternative in shape.alternatives:
         kinds.setdefault(find_kind(alternative), []).append(alternative)
     names = [
-        "integer" if all(isinstance(each, ir.Number) and each.integer for each in group) else kind
+        "integer" if all(isinstance(alternative, ir.Number) and alternative.integer for alternative in group) else kind
         for kind, group in kinds.items()
     ]
     return " or ".join([*names, *(["null"] if shape.nullable else [])]) or "no value"

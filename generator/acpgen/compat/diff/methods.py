@@ -37,10 +37,12 @@ def compare(old: SchemaRevision, new: SchemaRevision) -> Iterator[Change]:
 
 def _diff_unpaired(old: SchemaRevision, new: SchemaRevision) -> Iterator[Change]:
     """Yield the changes of methods that only one revision has, including those whose kind or name changed."""
-    before, after = ({(m.name, m.side, m.kind): m for m in side.methods} for side in (old, new))
+    before, after = (
+        {(method.name, method.side, method.kind): method for method in side.methods} for side in (old, new)
+    )
     removed_methods = {key: method for key, method in before.items() if key not in after}
     added_methods = {key: method for key, method in after.items() if key not in before}
-    kinds = Counter((m.name, m.side) for m in new.methods)
+    kinds = Counter((method.name, method.side) for method in new.methods)
     candidates = {key[:2]: method for key, method in added_methods.items() if kinds[key[:2]] == 1}
     for key, method in removed_methods.items():
         within = Sides(method, method)

@@ -72,7 +72,7 @@ class Pair:
     def is_union(self) -> bool:
         """Whether either side is a union with a definition, such as a nullable definition."""
         unions = (type_.types for type_ in (self.old, self.new) if isinstance(type_, ir.AnyOf))
-        return any(isinstance(each, ir.Ref) for types in unions for each in types)
+        return any(isinstance(branch, ir.Ref) for types in unions for branch in types)
 
 
 @dataclass(slots=True)
@@ -190,8 +190,8 @@ class Comparison:
         removed_members = [member for key, member in old.items() if key not in new and key not in renames]
         added_members = [member for key, member in new.items() if key not in old and key not in renames.values()]
         likely = find_likely_renames(
-            {name_of(each): describe_content(each, self.before.texts, tags) for each in removed_members},
-            {name_of(each): describe_content(each, self.after.texts, tags) for each in added_members},
+            {name_of(member): describe_content(member, self.before.texts, tags) for member in removed_members},
+            {name_of(member): describe_content(member, self.after.texts, tags) for member in added_members},
         )
         for key, member in old.items():
             yield member, new.get(renames.get(key, key)), likely.get(name_of(member))

@@ -33,8 +33,8 @@ def diff_records(work: Comparison, old: Objects, new: Objects) -> None:
     """Compare two records: their fields, their undeclared members, and the demands of other keywords."""
     at = ChangePlaces(old_at=old.at or work.old_at, new_at=new.at or work.new_at)
     tag = work.pair.tag
-    before = {f.name: f for f in work.before.list_stable(old.fields) if f.name != tag}
-    after = {f.name: f for f in work.after.list_stable(new.fields) if f.name != tag}
+    before = {field.name: field for field in work.before.list_stable(old.fields) if field.name != tag}
+    after = {field.name: field for field in work.after.list_stable(new.fields) if field.name != tag}
     for old_field, new_field, likely in work.pair_members(before, after):
         if old_field is None or new_field is None or old_field.name != new_field.name:
             old_at = (old_field.at if old_field else "") or at["old_at"]
@@ -58,7 +58,7 @@ def diff_records(work: Comparison, old: Objects, new: Objects) -> None:
 def _close_for(name: str, objects: Objects, side: SchemaRevision) -> Objects:
     """The record as it treats one undeclared name: closed if it accepts undeclared names by patterns alone, and none of them matches."""
     patterns = list_permitted_patterns(objects.name, side.stable_schemas)
-    is_refused = bool(patterns) and all(matches(each, name) is False for each in patterns)
+    is_refused = bool(patterns) and all(matches(pattern, name) is False for pattern in patterns)
     return structs.replace(objects, extra=ir.Nothing()) if is_refused else objects
 
 
@@ -83,7 +83,7 @@ def _diff_unenforced(work: Comparison, old: Objects, new: Objects, at: ChangePla
     )
     _diff_inline(work, old, new, demands)
     old_constants, new_constants = (
-        [repr(each) for each in objects.excluded if each[0] != work.pair.tag] for objects in (old, new)
+        [repr(constant) for constant in objects.excluded if constant[0] != work.pair.tag] for objects in (old, new)
     )
     bases: dict[str, set[str]] = {}
     for side, texts, opposite in ((work.before, demands.old, demands.new), (work.after, demands.new, demands.old)):
@@ -110,21 +110,21 @@ def _diff_inline(work: Comparison, old: Objects, new: Objects, demands: Sides[di
     for side in REVISIONS:
         for place, text in demands.on(side).items():
             name, rest = work.revisions.on(side).find_owner(place)
-            way = split_pointer(rest)[:-1]
-            is_inner = way[:1] == ("properties",) and _INNER.issuperset(way[2:])
+            path = split_pointer(rest)[:-1]
+            is_inner = path[:1] == ("properties",) and _INNER.issuperset(path[2:])
             if name == objects.on(side).name and is_inner and "$ref" not in text:
-                places.setdefault(way, Sides([], [])).on(side).append(place)
-    for way, inside in places.items():
-        texts = Sides(*(tuple(sorted(demands.on(side)[place] for place in inside.on(side))) for side in REVISIONS))
-        has_both = all(work.revisions.on(side).has_place(objects.on(side).name or "", way) for side in REVISIONS)
+                places.setdefault(path, Sides([], [])).on(side).append(place)
+    for path, side_places in places.items():
+        texts = Sides(*(tuple(sorted(demands.on(side)[place] for place in side_places.on(side))) for side in REVISIONS))
+        has_both = all(work.revisions.on(side).has_place(objects.on(side).name or "", path) for side in REVISIONS)
         if texts.old == texts.new or not has_both:
             continue
-        pointer = write_plain_pointer(*way)
+        pointer = write_plain_pointer(*path)
         at = ChangePlaces(old_at=old.at + pointer, new_at=new.at + pointer)
         name = list_fields(pointer).removeprefix(".")
-        work.note(DemandChange("undecided", within=texts, name=name, detail=DOUBT, way=way, **at))
+        work.note(DemandChange("undecided", within=texts, name=name, detail=DOUBT, path=path, **at))
         for side in REVISIONS:
-            for place in inside.on(side):
+            for place in side_places.on(side):
                 del demands.on(side)[place]
 
 
@@ -176,7 +176,7 @@ def _diff_field(work: Comparison, old: ir.Field, new: ir.Field) -> None:
     at: ChangePlaces = {"old_at": old.at, "new_at": new.at}
     if old.required != new.required and old.name == new.name:
         work.note(Change("required", old if old.required else None, new if new.required else None, **at))
-    old_default, new_default = (None if each.default is None else each.default.value for each in (old, new))
+    old_default, new_default = (None if field.default is None else field.default.value for field in (old, new))
     # No default equals one of null.
     if not old.required and not new.required and not is_equal(old_default, new_default):
         is_grown = old.default is not None and new.default is not None and _contains(new_default, old_default)

@@ -70,7 +70,7 @@ def find_likely_renames(removed_members: Mapping[str, object], added_members: Ma
     olds, news = Counter((score, old) for score, old, _ in scored), Counter((score, new) for score, _, new in scored)
     renames: dict[str, str] = {}
     targets: set[str] = set()
-    for score, old, new in sorted(scored, key=lambda each: (-each[0], each[1:])):
+    for score, old, new in sorted(scored, key=lambda candidate: (-candidate[0], candidate[1:])):
         is_single = olds[score, old] == news[score, new] == 1
         if is_single and old not in renames and new not in targets:
             renames[old] = new
@@ -95,7 +95,7 @@ def _describe_type(type_: ir.Type, texts: Mapping[str, str]) -> object:
         case ir.Ref(name):
             return texts.get(name, name)
         case ir.AnyOf(types):
-            return tuple(_describe_type(each, texts) for each in types)
+            return tuple(_describe_type(branch, texts) for branch in types)
         case ir.Array(items=items):
             return replace(type_, items=ir.Anything()), _describe_type(items, texts)
         case ir.Map(values):
@@ -133,9 +133,9 @@ _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 
 def find_successor(method: ir.Method, methods: Iterable[ir.Method]) -> ir.Method | None:
     """The counterpart of a method: the method with the same name, or the one that declares this former name by `x-was`."""
-    alike = [each for each in methods if (each.side, each.kind) == (method.side, method.kind)]
-    same = next((each for each in alike if each.name == method.name), None)
-    return same or next((each for each in alike if method.name in each.was), None)
+    candidates = [candidate for candidate in methods if (candidate.side, candidate.kind) == (method.side, method.kind)]
+    same = next((candidate for candidate in candidates if candidate.name == method.name), None)
+    return same or next((candidate for candidate in candidates if method.name in candidate.was), None)
 
 
 def find_renamed_methods(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:

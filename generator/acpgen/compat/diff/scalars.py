@@ -54,10 +54,10 @@ def _join_words(names: Iterable[str | None]) -> str | None:
 def join_changes(changes: Iterable[Change]) -> Iterator[Change]:
     """Yield the changes of one declaration, with all its limits joined into one change."""
     all_changes = list(changes)
-    limits = [each for each in all_changes if isinstance(each, LimitChange)]
+    limits = [change for change in all_changes if isinstance(change, LimitChange)]
     if limits:
         yield join_limits(limits)
-    yield from (each for each in all_changes if not isinstance(each, LimitChange))
+    yield from (change for change in all_changes if not isinstance(change, LimitChange))
 
 
 def diff_array_limits(old: ir.Array, new: ir.Array, at: ChangePlaces) -> Iterator[Change]:
@@ -95,9 +95,9 @@ def _diff_one_way(
     at = work.at()
     sent, accepted = describe(sent_free, sent_values), describe(accepted_free, accepted_values)
     old, new = (sent, accepted) if sender == "old" else (accepted, sent)
-    free_schema: Schema = {"anyOf": [write_schema(each) for each in accepted_free]}
+    free_schema: Schema = {"anyOf": [write_schema(type_) for type_ in accepted_free]}
     accepted_schema = free_schema if accepted_free else _write_constants(accepted_values)
-    uncovered = [each for each in sent_free if each not in accepted_free]
+    uncovered = [type_ for type_ in sent_free if type_ not in accepted_free]
     if len(uncovered) * len(accepted_free) > MOST_PAIRS:
         yield Change("undecided", detail="there are too many alternatives to compare each with each", **at)
         return
@@ -105,7 +105,7 @@ def _diff_one_way(
     if sent_values is not None and accepted_values is None:
         questions.append(("enum", _write_constants(sent_values)))
     if accepted_free or sent_values is None:
-        questions += [(_find_keyword(each, accepted_free), write_schema(each)) for each in uncovered]
+        questions += [(_find_keyword(type_, accepted_free), write_schema(type_)) for type_ in uncovered]
     for keyword, sent_schema in questions:
         relation = work.comparer.include(sent_schema, accepted_schema)
         if relation.verdict.value == "no":
@@ -115,7 +115,7 @@ def _diff_one_way(
 
 
 def _write_constants(values: Constants | None) -> Schema:
-    return {"enum": [] if values is None else [each.value for each in values.values]}
+    return {"enum": [] if values is None else [constant.value for constant in values.values]}
 
 
 def _find_keyword(type_: ir.Number | ir.String, accepted_free: Free) -> str:
@@ -172,7 +172,7 @@ def _describe_items(array: ir.Array) -> str:
 def _list_values(values: Constants | None) -> str:
     if values is None:
         return "nothing"
-    texts = [repr(each) if isinstance(each, str) else dumps(each) for each in (v.value for v in values.values[:6])]
+    texts = [repr(const) if isinstance(const, str) else dumps(const) for const in (v.value for v in values.values[:6])]
     return f"one of {', '.join(texts)}{', …' if len(values.values) > 6 else ''}"
 
 
@@ -188,7 +188,7 @@ def diff_booleans(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alt
 
 
 def _list_booleans(alternatives: Iterable[Alternative]) -> set[ir.JSON]:
-    groups = [each.values if isinstance(each, Constants) else None for each in alternatives]
+    groups = [alternative.values if isinstance(alternative, Constants) else None for alternative in alternatives]
     return {True, False} if None in groups else {value.value for group in groups for value in group or ()}
 
 
@@ -235,7 +235,7 @@ def diff_values(work: Comparison, old: Constants, new: Constants) -> None:
 
 def _merge_constants(alternatives: Iterable[Alternative]) -> Constants | None:
     """All known constants of one JSON type as a single set; open if any of the alternatives admits others."""
-    groups, free = [each for each in alternatives if isinstance(each, Constants)], _list_free(alternatives)
+    groups, free = [group for group in alternatives if isinstance(group, Constants)], _list_free(alternatives)
     if not groups:
         return None
     first = groups[0]

@@ -110,7 +110,7 @@ def _list_named(type_: ir.Type) -> Iterable[str]:
         case ir.Ref(name):
             return (name,)
         case ir.AnyOf(types):
-            return tuple(name for each in types for name in _list_named(each))
+            return tuple(name for branch in types for name in _list_named(branch))
         case _:
             return ()
 
@@ -122,7 +122,7 @@ def _is_empty(type_: ir.Type, empty: Collection[str]) -> bool:
         case ir.Ref(name):
             return name in empty
         case ir.AnyOf(types):
-            return all(_is_empty(each, empty) for each in types)
+            return all(_is_empty(branch, empty) for branch in types)
         case _:
             return False
 

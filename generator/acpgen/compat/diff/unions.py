@@ -64,7 +64,7 @@ def _diff_alternative(work: Comparison, old: Alternative, new: Alternative, step
 
 def diff_objects(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
     """Compare the objects of a place: as unions with a tag member, or as records one by one."""
-    tags = [each.tag for each in (*old, *new) if isinstance(each, ir.TaggedUnion)]
+    tags = [alternative.tag for alternative in (*old, *new) if isinstance(alternative, ir.TaggedUnion)]
     tag = tags[0] if tags else tag_of(work, old, new)
     if tag is None:
         diff_alternatives(work, old, new)
@@ -88,7 +88,7 @@ def tag_of(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternativ
     """The member whose constants distinguish most of these records, at least two on one side; `None` if there is no such member."""
     counts: dict[str, int] = {}
     for alternatives, side in ((old, work.before), (new, work.after)):
-        records = [each for each in alternatives if isinstance(each, Objects)] if len(alternatives) > 1 else []
+        records = [record for record in alternatives if isinstance(record, Objects)] if len(alternatives) > 1 else []
         required = [field for record in records for field in record.fields if field.required]
         marks = Counter(field.name for field in required if _is_marked(field, side))
         for name in (name for name in dict.fromkeys(field.name for field in required) if marks[name] > 1):
@@ -98,7 +98,7 @@ def tag_of(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternativ
 
 
 def _is_marked(field: ir.Field, side: SchemaRevision) -> bool:
-    return any(isinstance(each, Constants) for each in side.get_shape(field.type).alternatives)
+    return any(isinstance(alternative, Constants) for alternative in side.get_shape(field.type).alternatives)
 
 
 def diff_unions(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None:
@@ -148,18 +148,18 @@ def diff_variants(work: Comparison, old: ir.TaggedUnion, new: ir.TaggedUnion) ->
 def _locate_variant(variant: ir.Variant, union: ir.TaggedUnion, definitions: Mapping[str, ir.Definition]) -> str:
     """The place of a variant: its branch or, if one record represents several variants, the field with their tags."""
     record = definitions.get(variant.type)
-    if not isinstance(record, ir.Record) or sum(each.type == variant.type for each in union.variants) < 2:
+    if not isinstance(record, ir.Record) or sum(branch.type == variant.type for branch in union.variants) < 2:
         return variant.at
-    return next((each.at for each in record.fields if each.name == union.tag), variant.at)
+    return next((field.at for field in record.fields if field.name == union.tag), variant.at)
 
 
 def _foresees(work: Comparison, union: ir.TaggedUnion) -> bool:
     """Whether the branch of the old side that may lack the tag has known values for it and accepts unknown ones."""
     default = work.before.get_shape(ir.Ref(union.default)).of("object") if union.default else ()
-    fields = (field for each in default if isinstance(each, Objects) for field in each.fields)
+    fields = (field for record in default if isinstance(record, Objects) for field in record.fields)
     shapes = (work.before.get_shape(field.type) for field in fields if field.name == union.tag)
-    alternatives = (each for shape in shapes for each in shape.alternatives)
-    return any(isinstance(each, Constants) and each.openness != "closed" for each in alternatives)
+    alternatives = (alternative for shape in shapes for alternative in shape.alternatives)
+    return any(isinstance(alternative, Constants) and alternative.openness != "closed" for alternative in alternatives)
 
 
 def split(
@@ -192,7 +192,7 @@ def split(
         else:  # the constant does not tell it from another one
             names.extend(variant.type for variant in group)
     shapes = [side.get_shape(ir.Ref(name)) for name in dict.fromkeys(names) if name is not None]
-    rest.extend(each for shape in shapes for each in shape.of("object") if isinstance(each, Objects))
+    rest.extend(record for shape in shapes for record in shape.of("object") if isinstance(record, Objects))
     union = ir.TaggedUnion(
         name="",
         tag=tag,
@@ -200,7 +200,7 @@ def split(
         openness="open" if is_open else "closed",
         fallback=None,
         default=rest[0].name or "" if rest else None,
-        at=next((at for each in alternatives if (at := locate(each))), ""),
+        at=next((at for alternative in alternatives if (at := locate(alternative))), ""),
     )
     return union, tuple(dict.fromkeys(rest))
 
@@ -220,9 +220,9 @@ def as_union(side: SchemaRevision, alternatives: tuple[Alternative, ...], tag: s
         if not isinstance(record, Objects) or record.name is None:
             return None
         name, at = record.name, record.at
-        field = next((f for f in record.fields if f.name == tag), None)
+        field = next((field for field in record.fields if field.name == tag), None)
         shape = None if field is None else side.get_shape(field.type)
-        groups = [] if shape is None else [g for g in shape.alternatives if isinstance(g, Constants)]
+        groups = [] if shape is None else [group for group in shape.alternatives if isinstance(group, Constants)]
         for group in groups:
             variants.extend(
                 ir.Variant(tag=v.value, type=name, capability=v.capability, unstable=v.unstable, at=v.at or at)
@@ -231,7 +231,11 @@ def as_union(side: SchemaRevision, alternatives: tuple[Alternative, ...], tag: s
             )
             if group.openness == "open":
                 fallback = name
-        if field is not None and shape is not None and any(isinstance(g, ir.String) for g in shape.alternatives):
+        if (
+            field is not None
+            and shape is not None
+            and any(isinstance(scalar, ir.String) for scalar in shape.alternatives)
+        ):
             if fallback is not None:
                 return None
             fallback = name
@@ -267,7 +271,11 @@ def match_alternatives(work: Comparison, old: Sequence[Alternative], new: Sequen
     """The corresponding alternatives of both sides, and those without a counterpart; `None` if there are too many candidate pairs."""
     if len(old) == len(new) == 1:
         return [(old[0], new[0])], [], []
-    named = {each.name: j for j, each in enumerate(new) if isinstance(each, Objects | ir.TaggedUnion) and each.name}
+    named = {
+        alternative.name: j
+        for j, alternative in enumerate(new)
+        if isinstance(alternative, Objects | ir.TaggedUnion) and alternative.name
+    }
     matches = _match_equal(work, old, new)
     for i, alternative in enumerate(old):
         j = named.get(alternative.name or "") if isinstance(alternative, Objects | ir.TaggedUnion) else None
@@ -278,7 +286,7 @@ def match_alternatives(work: Comparison, old: Sequence[Alternative], new: Sequen
     if len(old_rest) * len(new_rest) > MOST_PAIRS:
         return None
     scored = ((_measure_likeness(work, old[i], new[j]), i, j) for i in old_rest for j in sorted(new_rest))
-    for _, i, j in sorted((each for each in scored if each[0] > 0), key=lambda each: (-each[0], each[1], each[2])):
+    for _, i, j in sorted((pair for pair in scored if pair[0] > 0), key=lambda pair: (-pair[0], pair[1], pair[2])):
         if i not in matches and j in new_rest:
             matches[i] = j
             new_rest.remove(j)
@@ -334,10 +342,10 @@ def _measure_likeness(work: Comparison, old: Alternative, new: Alternative) -> f
                 return 2.5
         if not old.fields and not new.fields:
             return 2 if old.extra == new.extra else 0.2
-        alike = _measure_overlap({f.name for f in old.fields}, {f.name for f in new.fields})
+        overlap = _measure_overlap({f.name for f in old.fields}, {f.name for f in new.fields})
         required = {f.name for f in old.fields if f.required}, {f.name for f in new.fields if f.required}
-        essential = _measure_overlap(*required) if any(required) else alike
-        return alike + essential if essential else 0
+        essential = _measure_overlap(*required) if any(required) else overlap
+        return overlap + essential if essential else 0
     if isinstance(old, ir.Tuple) and isinstance(new, ir.Tuple):
         return 3 if old == new else 1 if len(old.first) == len(new.first) else 0.05
     return 0

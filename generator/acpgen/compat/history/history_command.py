@@ -29,7 +29,7 @@ def compare_history(options: HistoryOptions) -> Timeline:
     waiver_list = waivers.read(file) if options.waivers is not None or file.exists() else ()
     project = find_config(Path.cwd())
     settings = None if project is None else project.file
-    written_to = [each.file for each in options.destinations]
+    written_to = [destination.file for destination in options.destinations]
     require_apart(written_to, (*revisions.files, *options.references.values(), file, options.methods, settings))
     versions = () if project is None else list_versions(project, options.path or options.given[-1])
     policy, position, today = of_project(project), find_position(project), date.today()
@@ -42,7 +42,7 @@ def compare_history(options: HistoryOptions) -> Timeline:
     compare = partial(compare_sides, budget=options.budget or BUDGET, formats=policy.formats)
     result = make_timeline(revisions.about, revisions.milestones, notes=revisions.notes, waive=waive, compare=compare)
     if project is not None:
-        require_roles(policy, [each.report for each in result.steps if each.report is not None], project)
+        require_roles(policy, [step.report for step in result.steps if step.report is not None], project)
     return result
 
 

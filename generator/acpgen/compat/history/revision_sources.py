@@ -72,7 +72,7 @@ def from_paths(arguments: Sequence[str], options: HistoryOptions, methods: Profi
 
     `methods` is the profile of all, by default the one that the project configures for each. Raises `Faults` for those that do not exist.
     """
-    located_sources = [(each, sources.find_source(each)) for each in arguments[-options.limit :]]
+    located_sources = [(argument, sources.find_source(argument)) for argument in arguments[-options.limit :]]
     names = [name for name, _ in located_sources]
     labels = [name if names.count(name) == 1 else f"{name} ({number})" for number, name in enumerate(names, 1)]
     milestones = tuple(
@@ -82,7 +82,7 @@ def from_paths(arguments: Sequence[str], options: HistoryOptions, methods: Profi
         )
         for label, (name, source) in zip(labels, located_sources, strict=True)
     )
-    files = tuple(path for each in arguments for path in sources.find_files(each))
+    files = tuple(path for argument in arguments for path in sources.find_files(argument))
     return Revisions(
         f"{arguments[0]} … {arguments[-1]}",
         milestones,
@@ -102,10 +102,10 @@ def from_releases(protocol: str, options: HistoryOptions, methods: Profile | Non
     profile = methods or sources.find_configured_profile(protocol)
     milestones = tuple(
         options.read(
-            Milestone(each.version, tags=(each.title,) if each.title else ()),
-            partial(sources.open_input, each.documents, methods=profile),
+            Milestone(release.version, tags=(release.title,) if release.title else ()),
+            partial(sources.open_input, release.documents, methods=profile),
         )
-        for each in release_index.releases[-options.limit :]
+        for release in release_index.releases[-options.limit :]
     )
     files = (*sources.find_files(protocol), *map(str, (folder / docs_inputs.RELEASES / protocol).iterdir()))
     return Revisions(
@@ -120,27 +120,27 @@ def from_git(revision: str, path: str, options: HistoryOptions, methods: Profile
     """
     base, dots, tip = revision.rpartition("..")
     tip = (tip or "HEAD") if dots else revision
-    inside = sources.find_protocol_folder(path)
-    place = git_revisions.locate(tip, ([inside] if inside is not None else []) + [Path(path)])
+    folder = sources.find_protocol_folder(path)
+    place = git_revisions.locate(tip, ([folder] if folder is not None else []) + [Path(path)])
     contents = git_revisions.Contents(tip)
-    beside = contents.find_referenced_files(place)
-    log = git_revisions.log(place, beside)
+    referenced_files = contents.find_referenced_files(place)
+    log = git_revisions.log(place, referenced_files)
     start = len(log.commits)
     if dots:  # from the newest commit that is no newer than the base
         reached = git_revisions.list_ancestors(git_revisions.resolve_commit(base or "HEAD"))
-        start = next((number for number, each in enumerate(log.commits) if each.identity in reached), start)
+        start = next((number for number, commit in enumerate(log.commits) if commit.identity in reached), start)
     if options.since is not None:
         oldest = git_revisions.convert_date(options.since)
-        start = min(start, next((number for number, each in enumerate(log.commits) if each.time < oldest), start))
+        start = min(start, next((number for number, commit in enumerate(log.commits) if commit.time < oldest), start))
     commits = log.commits[: start + 1][: options.limit][::-1]
-    moves = [each for each in log.moves if each.commit in commits]
-    merges = sum(len(each.parents) > 1 for each in commits)
+    moves = [move for move in log.moves if move.commit in commits]
+    merges = sum(len(commit.parents) > 1 for commit in commits)
     notes = [f"{move.commit.name} moved the schema from {move.old} to {move.new}." for move in moves]
     notes += [f"Merges count as one step each, whatever they brought: {merges} here."] if merges else []
     notes += ["This clone is shallow: what came before is not here."] if log.is_shallow else []
     notes += _describe_omission(len(log.commits) - len(commits), "earlier")
-    if beside:
-        notes.append(f"Changes of the files that the schema refers to count: {', '.join(beside)}.")
+    if referenced_files:
+        notes.append(f"Changes of the files that the schema refers to count: {', '.join(referenced_files)}.")
     profile = methods or sources.find_configured_profile(path)
 
     def read(commit: git_revisions.Commit) -> Input:
@@ -149,11 +149,12 @@ def from_git(revision: str, path: str, options: HistoryOptions, methods: Profile
         return options.read_input(source, f"{commit.name}:{path}", profile)
 
     milestones = tuple(
-        options.read(Milestone(each.name, each.subject, each.day, each.tags), partial(read, each)) for each in commits
+        options.read(Milestone(commit.name, commit.subject, commit.day, commit.tags), partial(read, commit))
+        for commit in commits
     )
     return Revisions(f"{revision} -- {path}", milestones, tuple(notes), sources.find_files(path))
 
 
-def _describe_omission(count: int, which: str) -> tuple[str, ...]:
-    were = f"{count_noun(count, f'{which} revision')} {'was' if count == 1 else 'were'}"
-    return (f"{were} left out by --limit, --since or a range.",) if count > 0 else ()
+def _describe_omission(count: int, age: str) -> tuple[str, ...]:
+    subject = f"{count_noun(count, f'{age} revision')} {'was' if count == 1 else 'were'}"
+    return (f"{subject} left out by --limit, --since or a range.",) if count > 0 else ()

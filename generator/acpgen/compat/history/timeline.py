@@ -117,11 +117,11 @@ class Timeline:
     @property
     def unread(self) -> tuple[Milestone, ...]:
         """The revisions that could not be read."""
-        return tuple(each for each in self.milestones if each.unread)
+        return tuple(milestone for milestone in self.milestones if milestone.unread)
 
     def fails(self, fail_on: str) -> bool:
         """Whether a step counts under `--fail-on`; unreadable revisions and failed comparisons do, except with `never`."""
-        return fail_on != "never" and (bool(self.unread) or any(each.counts(fail_on) for each in self.steps))
+        return fail_on != "never" and (bool(self.unread) or any(step.counts(fail_on) for step in self.steps))
 
 
 def make_timeline(
@@ -133,7 +133,7 @@ def make_timeline(
     compare: Callable[[Side, Side], Report] = compare_sides,
 ) -> Timeline:
     """Compare revisions, oldest first. `waive` applies policy and waivers to the report of a step."""
-    readable = [(each, each.side) for each in milestones if each.side is not None]
+    readable = [(milestone, milestone.side) for milestone in milestones if milestone.side is not None]
 
     def report(old: int, new: int) -> Report | Faults:
         try:
@@ -151,7 +151,7 @@ def make_timeline(
         judged = None if isinstance(step_report, Faults) else waive(step_report)
         verdict = None if judged is None else judged.verdict
         steps.append(RevisionStep(old, new, judged, bump(verdict, old, new), str(step_report) if is_failure else ""))
-    origins = _find_origins(spans, [each for each, _ in readable])
+    origins = _find_origins(spans, [milestone for milestone, _ in readable])
     return Timeline(about, tuple(milestones), tuple(steps), origins, tuple(notes))
 
 
@@ -213,9 +213,10 @@ def _find_origins(spans: Sequence[Report | Faults], milestones: Sequence[Milesto
     """
     findings_by_span: list[Mapping[FindingKey, Finding] | None] = [{}]
     findings_by_span += [
-        None if isinstance(span, Faults) else {_make_key(each): each for each in span.findings} for span in spans
+        None if isinstance(span, Faults) else {_make_key(finding): finding for finding in span.findings}
+        for span in spans
     ]
-    alike: dict[tuple[int, Origin], set[str]] = {}
+    declarations: dict[tuple[int, Origin], set[str]] = {}
     for finding in (findings_by_span[-1] or {}).values():
         if finding.severity != "editorial":
             last = max(
@@ -225,14 +226,14 @@ def _find_origins(spans: Sequence[Report | Faults], milestones: Sequence[Milesto
             )
             names = milestones[last].name, milestones[last + 1].name
             origin = Origin(finding.rule, finding.severity, finding.message, (), *names)
-            alike.setdefault((last, origin), set()).add(finding.declaration)
-    ordered = sorted(alike.items(), key=lambda each: (SEVERITIES.index(each[0][1].severity), each[0][0]))
+            declarations.setdefault((last, origin), set()).add(finding.declaration)
+    ordered = sorted(declarations.items(), key=lambda entry: (SEVERITIES.index(entry[0][1].severity), entry[0][0]))
     return tuple(replace(origin, declarations=tuple(sorted(names))) for (_, origin), names in ordered)
 
 
 def _stands(finding: Finding, span_findings: Mapping[FindingKey, Finding]) -> bool:
     """Whether a span contains a finding, or a rename of the part that the finding reports as removed."""
-    renames = (each for each in span_findings.values() if each.rule == _RENAMED.get(finding.rule))
+    renames = (rename for rename in span_findings.values() if rename.rule == _RENAMED.get(finding.rule))
     loss = _make_loss_key(finding)
     return _make_key(finding) in span_findings or any(_make_loss_key(rename) == loss for rename in renames)
 

@@ -132,7 +132,7 @@ class Acceptance:
         sent_by, received_by = self._sides.on(sender), self._sides.on(get_opposite(sender))
         schemas: list[tuple[Any, SchemaRevision]] = [(sent_schema, sent_by), (accepted_schema, received_by)]
         if culprit is not None:
-            schemas += [(each, sent_by) for each in (*culprit.at, culprit.accepted) if is_object(each)]
+            schemas += [(schema, sent_by) for schema in (*culprit.at, culprit.accepted) if is_object(schema)]
             schemas.append((culprit.refused, received_by))
         digests = [side.compute_digest(name) for schema, side in schemas for name in _list_references(schema)]
         question = repr((sent_schema, accepted_schema, sender, self._formats, self._steps, culprit, digests))
@@ -146,7 +146,7 @@ class Acceptance:
         ask = comparer.include if sender == "old" else comparer.include_back
         relation = ask(sent_schema, accepted_schema, culprit=culprit)
         if self._formats:
-            relation = doubt_formats(relation, *(count_unknown_formats(_list_reached(*each)) for each in schemas[:2]))
+            relation = doubt_formats(relation, *(count_unknown_formats(_list_reached(*pair)) for pair in schemas[:2]))
         if relation.verdict.value != "undecided":
             cached_answers[question] = relation, remaining_steps - self._allowance.left
         return relation
@@ -158,7 +158,7 @@ class Acceptance:
         from schema_inclusion import FORMATS, Comparer
 
         names = [name for schema in schemas for name in list_references(schema)]
-        suffix = next((each for each in (DECLARED, FRAME) if any(name.endswith(each) for name in names)), "")
+        suffix = next((suffix for suffix in (DECLARED, FRAME) if any(name.endswith(suffix) for name in names)), "")
         if suffix not in self._comparers:
             documents: list[Any] = []
             for revision in REVISIONS:

@@ -30,9 +30,13 @@ def list_broken_classes(old: SchemaRevision, new: SchemaRevision, reported: Mapp
 
     `reported` leads from the place of an old definition to the place of the new one.
     """
-    new_names = {each.at: name for name, each in new.definitions.items()}
+    new_names = {definition.at: name for name, definition in new.definitions.items()}
     renames = {
-        **{name: new_names[reported[each.at]] for name, each in old.definitions.items() if each.at in reported},
+        **{
+            name: new_names[reported[definition.at]]
+            for name, definition in old.definitions.items()
+            if definition.at in reported
+        },
         **_find_renames(old, new),
     }
     broken_names = {name for name, _ in _collect_facts(old, renames) - _collect_facts(new, {})}
@@ -45,10 +49,12 @@ def _find_renames(old: SchemaRevision, new: SchemaRevision) -> Mapping[str, str]
 
 def _collect_facts(side: SchemaRevision, renames: Mapping[str, str]) -> set[Fact]:
     """Everything that the generated code of a revision offers, under the names that its classes have after renaming."""
-    definitions = [each for each in side.stable_definitions.values() if side.keeps(each.unstable)]
-    methods: set[Fact] = {("", (each.name, each.side, each.kind)) for each in side.methods}
+    definitions = [definition for definition in side.stable_definitions.values() if side.keeps(definition.unstable)]
+    methods: set[Fact] = {("", (method.name, method.side, method.kind)) for method in side.methods}
     return methods | {
-        (renames.get(each.name, each.name), fact) for each in definitions for fact in _list_offers(each, renames)
+        (renames.get(definition.name, definition.name), fact)
+        for definition in definitions
+        for fact in _list_offers(definition, renames)
     }
 
 
@@ -57,16 +63,16 @@ def _list_offers(definition: ir.Definition, renames: Mapping[str, str]) -> Itera
     yield type(definition)
     match definition:
         case ir.Record(fields=fields):
-            yield frozenset(each.name for each in fields if each.required)
-            yield from ((each.name, _describe_type(each.type, renames)) for each in fields)
+            yield frozenset(field.name for field in fields if field.required)
+            yield from ((field.name, _describe_type(field.type, renames)) for field in fields)
         case ir.TaggedUnion(tag=tag, variants=variants):
             yield tag
-            yield from ((each.tag, renames.get(each.type, each.type)) for each in variants)
+            yield from ((variant.tag, renames.get(variant.type, variant.type)) for variant in variants)
             branches = ("default", definition.default), ("fallback", definition.fallback)
             yield from ((word, renames.get(name, name)) for word, name in branches if name is not None)
         case ir.Enum(values=values, openness=openness):
             yield _describe_type(definition.base, renames)
-            yield from (("value", each.value) for each in values)
+            yield from (("value", constant.value) for constant in values)
             yield from () if openness == "closed" else (openness,)
         case ir.Alias(type=type_):
             visible_type = _describe_type(type_, renames)
@@ -90,12 +96,12 @@ def _describe_type(type_: ir.Type, renames: Mapping[str, str]) -> object:
         case ir.Array(items=items):
             return ("list", _describe_type(items, renames))
         case ir.Tuple(first=first, rest=rest):
-            return ("tuple", tuple(_describe_type(each, renames) for each in first), _describe_type(rest, renames))
+            return ("tuple", tuple(_describe_type(part, renames) for part in first), _describe_type(rest, renames))
         case ir.Map(values):
             return ("dict", _describe_type(values, renames))
         case ir.Ref(name):
             return ("class", renames.get(name, name))
         case ir.AnyOf(types):
-            return frozenset(_describe_type(each, renames) for each in types)
+            return frozenset(_describe_type(branch, renames) for branch in types)
         case _:
             assert_never(type_)

@@ -18,7 +18,7 @@ from acpgen.input.walk import Schema, as_object
 if TYPE_CHECKING:
     from schema_inclusion import Culprit, Part
 
-Way: TypeAlias = "list[str | int | Part | dict[str, Any]]"
+ValuePath: TypeAlias = "list[str | int | Part | dict[str, Any]]"
 """A path into a value, in the form that the prover expects."""
 
 
@@ -83,14 +83,14 @@ def select_type(alternative: Alternative | None, whole: ir.Type) -> ir.Type:
             return whole
 
 
-# --- the way to a place ----------------------------------------------------------------------------------------------
+# --- the path to a place ---------------------------------------------------------------------------------------------
 
 
-def find_way(steps: Sequence[Step], sender: Revision, root: Pair, walk: Walk) -> Way:
+def find_value_path(steps: Sequence[Step], sender: Revision, root: Pair, walk: Walk) -> ValuePath:
     """The path that corresponds to the steps from a pair in the sender's values."""
     from schema_inclusion import Part
 
-    path: Way = []
+    path: ValuePath = []
     for depth, step in enumerate(steps):
         around, child = (walk.find_below(root, steps[:end]) for end in (depth, depth + 1))
         alternatives = () if around is None else walk.get_shape(around.on(sender), sender).alternatives
@@ -112,8 +112,10 @@ def find_way(steps: Sequence[Step], sender: Revision, root: Pair, walk: Walk) ->
                 path.append(Part.MEMBER)
             case "variant":
                 key = make_key(step.on(sender))
-                unions = (each for each in alternatives if isinstance(each, ir.TaggedUnion))
-                tags = (each.tag for each in unions if each.fallback or key in {make_key(v.tag) for v in each.variants})
+                unions = (union for union in alternatives if isinstance(union, ir.TaggedUnion))
+                tags = (
+                    union.tag for union in unions if union.fallback or key in {make_key(v.tag) for v in union.variants}
+                )
                 tag = next(tags, step.tag)
                 path.append(require_member(tag, {"const": step.on(sender)}) if tag else write_type(type_))
             case "untagged":

@@ -129,9 +129,9 @@ class WitnessValidator:
         def is_standing(value: ir.JSON) -> bool:
             verdicts: list[bool] = []
 
-            def judge(each: ir.JSON) -> bool:
-                is_accepted = is_valid(culprit.accepted, each)
-                verdicts.append(is_accepted and self._holds(get_opposite(sender), culprit.refused, each) is not True)
+            def judge(message: ir.JSON) -> bool:
+                is_accepted = is_valid(culprit.accepted, message)
+                verdicts.append(is_accepted and self._holds(get_opposite(sender), culprit.refused, message) is not True)
                 return False
 
             is_at(value, culprit.at, is_valid, judge)
@@ -230,7 +230,7 @@ class WitnessValidator:
         return self._validators[key]
 
 
-def make_example(side: SchemaRevision, name: str, like: SchemaRevision) -> tuple[ir.JSON] | None:
+def make_example(side: SchemaRevision, name: str, opposite: SchemaRevision) -> tuple[ir.JSON] | None:
     """A small value of a definition, with texts as another revision shows them; `None` if there is none."""
     try:
         value = Values(side.definitions).make_small(name)
@@ -239,10 +239,12 @@ def make_example(side: SchemaRevision, name: str, like: SchemaRevision) -> tuple
     judge = WitnessValidator(side, side, Allowance(BUDGET))
     route = Route("document", None, name)
 
-    def keep_if_held(each: ir.JSON) -> tuple[ir.JSON] | None:
-        return (each,) if judge.accepts(Sides(route, route), "old", each) else None
+    def keep_if_held(message: ir.JSON) -> tuple[ir.JSON] | None:
+        return (message,) if judge.accepts(Sides(route, route), "old", message) else None
 
-    return with_readable_texts(value, sample_texts.collect_examples(like.bundle.definitions), keep_if_held) or (value,)
+    return with_readable_texts(value, sample_texts.collect_examples(opposite.bundle.definitions), keep_if_held) or (
+        value,
+    )
 
 
 def with_readable_texts(
@@ -259,10 +261,10 @@ def with_readable_texts(
         )
         places += [(path, text)] if text != was else []
     result = None
-    for portion in [places, *([each] for each in places if len(places) > 1)]:
+    for portion in [places, *([place] for place in places if len(places) > 1)]:
         candidate = _with_texts(value, portion)
-        if (this := confirm(candidate)) is not None:
-            value, result = candidate, this
+        if (confirmation := confirm(candidate)) is not None:
+            value, result = candidate, confirmation
             if portion is places:
                 break
     return result

@@ -93,7 +93,7 @@ class SchemaRevision:
         is_closed = schema.get("unevaluatedProperties") is False and _EVALUATING.isdisjoint(schema)
         if not is_closed or not isinstance(definition, ir.Record) or place not in definition.unenforced:
             return definition
-        remaining = tuple(each for each in definition.unenforced if each != place)
+        remaining = tuple(at for at in definition.unenforced if at != place)
         return replace(definition, extra=ir.Nothing(), unenforced=remaining)
 
     @cached_property
@@ -126,7 +126,7 @@ class SchemaRevision:
 
     def list_stable(self, fields: Iterable[ir.Field]) -> tuple[ir.Field, ...]:
         """The fields that take part in the comparison."""
-        return tuple(each for each in fields if self.keeps(each.unstable))
+        return tuple(field for field in fields if self.keeps(field.unstable))
 
     def locate_type(self, type_: ir.Type) -> str:
         """The place of the definition that a type names; empty for an inline type, of which a definition can only be a part.
@@ -136,7 +136,7 @@ class SchemaRevision:
         match type_:
             case ir.Ref(name):
                 return self.definitions[name].at
-            case ir.AnyOf(types) if len(rest := [each for each in types if each != ir.Null()]) == 1:
+            case ir.AnyOf(types) if len(rest := [branch for branch in types if branch != ir.Null()]) == 1:
                 return self.locate_type(rest[0])
             case _:
                 return ""
@@ -166,9 +166,9 @@ class SchemaRevision:
     def in_file(self, at: str) -> str:
         """The place in the file: in its root if a definition represents the root."""
         for path, (name, _) in self.roots.definitions.items() if self.roots is not None else ():
-            inside = self.bundle.origins.get(name, "")
-            if inside and (at == inside or at.startswith(f"{inside}/")):
-                return f"{path}#{at.removeprefix(inside)}"
+            origin = self.bundle.origins.get(name, "")
+            if origin and (at == origin or at.startswith(f"{origin}/")):
+                return f"{path}#{at.removeprefix(origin)}"
         return at
 
     @property
@@ -253,8 +253,10 @@ class SchemaRevision:
     def write_frame_schemas(self, contents: Collection[str], opposite: SchemaRevision) -> Mapping[str, Schema]:
         """The definitions as frames, for messages of another revision; see `write_frame`. What only one has takes any content."""
         return {
-            f"{name}{FRAME}": self.write_frame(_without_annotations(each), contents, opposite.demands.get(name, each))
-            for name, each in self.demands.items()
+            f"{name}{FRAME}": self.write_frame(
+                _without_annotations(demand), contents, opposite.demands.get(name, demand)
+            )
+            for name, demand in self.demands.items()
         }
 
     def write_frame(self, schema: Schema, contents: Collection[str], sent_schema: Schema) -> Schema:
@@ -302,7 +304,7 @@ class SchemaRevision:
     def root_frame(self) -> Schema:
         """What the roots that are no definitions demand of every message."""
         roots: Mapping[str, Schema] = {} if self.roots is None else self.roots.assertions
-        return {"allOf": [without_prose(each) for path, each in roots.items() if path not in self.root_definitions]}
+        return {"allOf": [without_prose(schema) for path, schema in roots.items() if path not in self.root_definitions]}
 
     @cached_property
     def root_definitions(self) -> Mapping[str, str]:
@@ -320,12 +322,12 @@ class SchemaRevision:
         while pending:
             at, node = pending.pop()
             if _is_unstable(node):
-                inside = {
+                parts = {
                     place.removeprefix(at): self.bundle.definitions[name]
                     for name, place in self.bundle.origins.items()
                     if place.startswith(f"{at}/")
                 }
-                texts[at] = dumps(without_prose([node, inside]), sort_keys=True)
+                texts[at] = dumps(without_prose([node, parts]), sort_keys=True)
             elif is_object(node):
                 pending += ((f"{at}{write_plain_pointer(key)}", inner) for key, inner in node.items())
             elif is_array(node):
@@ -335,7 +337,7 @@ class SchemaRevision:
     @cached_property
     def stable_names(self) -> frozenset[str]:
         """The definitions that take part in the comparison and are inside nothing that does not, envelopes excluded."""
-        names = (name for name, each in self.definitions.items() if self.keeps(each.unstable))
+        names = (name for name, definition in self.definitions.items() if self.keeps(definition.unstable))
         places = {name: f"{self.bundle.origins.get(name, '')}/" for name in names if name in self.bundle.definitions}
         left_out = tuple(f"{at}/" for at in self.unstable_texts)
         return frozenset(name for name, place in places.items() if not place.startswith(left_out))
@@ -367,7 +369,7 @@ class SchemaRevision:
     def list_texts(self, name: str) -> list[tuple[str, str]]:
         """The relative places and texts of a declared definition and of all definitions inside it."""
         at = self.bundle.origins[name]
-        return sorted((self.bundle.origins[each].removeprefix(at), self.texts[each]) for each in self._parts[at])
+        return sorted((self.bundle.origins[part].removeprefix(at), self.texts[part]) for part in self._parts[at])
 
     def write_definition(self, name: str, names: Mapping[str, str], alone: AbstractSet[str]) -> str:
         """The text of a declared definition and of all definitions inside it, with other names in its references.
@@ -381,12 +383,12 @@ class SchemaRevision:
             return place.removeprefix(at) if place.startswith(f"{at}/") or place == at else names.get(was, was)
 
         of_methods = _OF_METHODS if name in self._messages else ("x-null", "x-was")
-        parts = {each: self.without(each, alone) for each in self._parts[at]}
+        parts = {part: self.without(part, alone) for part in self._parts[at]}
         parts[name] = {key: value for key, value in parts[name].items() if key not in of_methods}
-        texts = ((self.bundle.origins[each].removeprefix(at), schema) for each, schema in parts.items())
+        texts = ((self.bundle.origins[part].removeprefix(at), schema) for part, schema in parts.items())
         return "\n".join(
             f"{place} {with_names(dumps(schema, sort_keys=True), name_in)}"
-            for place, schema in sorted(texts, key=lambda each: each[0])
+            for place, schema in sorted(texts, key=lambda entry: entry[0])
         )
 
     def write_demands(self, name: str, names: Mapping[str, str], alone: AbstractSet[str]) -> str:
@@ -400,7 +402,7 @@ class SchemaRevision:
 
     def list_contents(self, name: str) -> list[str]:
         """What a definition and all definitions inside it say about the content of strings, which no validator asserts: as sorted texts."""
-        schemas = (self.demands[each] for each in self._parts[self.bundle.origins[name]])
+        schemas = (self.demands[part] for part in self._parts[self.bundle.origins[name]])
         nodes = (node for schema in schemas for _, node in walk_schemas(schema))
         keywords = ("contentMediaType", "contentSchema")
         return sorted(dumps([key, node[key]], sort_keys=True) for node in nodes for key in keywords if key in node)
@@ -437,9 +439,9 @@ class SchemaRevision:
     def _read_places(self) -> Mapping[str, AbstractSet[str]]:
         """The places at which the IR of a definition represents each keyword."""
         origins, definitions = self.bundle.origins, self.definitions.items()
-        fields_by_record = [(name, each.fields) for name, each in definitions if isinstance(each, ir.Record)]
-        unions = [each for _, each in definitions if isinstance(each, ir.TaggedUnion)]
-        enums = [each for _, each in definitions if isinstance(each, ir.Enum)]
+        fields_by_record = [(name, record.fields) for name, record in definitions if isinstance(record, ir.Record)]
+        unions = [union for _, union in definitions if isinstance(union, ir.TaggedUnion)]
+        enums = [enum for _, enum in definitions if isinstance(enum, ir.Enum)]
         # A body's field may be read in the variant that it is a part of.
         fields = {field.at for _, of_record in fields_by_record for field in of_record}
         fields |= {
@@ -447,12 +449,12 @@ class SchemaRevision:
             for name, of_record in fields_by_record
             for field in (of_record if name in origins else ())
         }
-        choices = {each.at for union in unions for each in union.variants}
-        choices |= {each.at for enum in enums for each in enum.values}
-        named = {name for union in unions for each in union.variants for name in (each.type, each.body)}
-        named |= {each.params or each.result for each in self.protocol.methods}
+        choices = {variant.at for union in unions for variant in union.variants}
+        choices |= {constant.at for enum in enums for constant in enum.values}
+        named = {name for union in unions for variant in union.variants for name in (variant.type, variant.body)}
+        named |= {method.params or method.result for method in self.protocol.methods}
         gated = {origins[name] for name in named if name and name in origins}
-        lists = {each.at for each in unions} | {each.at for each in enums if len(each.values) > 1}
+        lists = {union.at for union in unions} | {enum.at for enum in enums if len(enum.values) > 1}
         wholes = set(origins.values())
         places = {**dict.fromkeys(_STATEMENTS, fields), "x-batch": wholes, "x-null": fields | wholes}
         return {**places, "x-capability": fields | choices | gated, "x-unknown": lists}
@@ -463,7 +465,7 @@ class SchemaRevision:
         methods = self.protocol.methods
         places = {method.at for method in methods}
         wholes = (name for name, at in self.bundle.origins.items() if at in places)
-        return frozenset((*wholes, *(name for each in methods for name in (each.params, each.result) if name)))
+        return frozenset((*wholes, *(name for method in methods for name in (method.params, method.result) if name)))
 
     @cached_property
     def references(self) -> Mapping[str, frozenset[str]]:
@@ -490,7 +492,7 @@ class SchemaRevision:
         @cache
         def compute_digest(name: str) -> str:
             names = sorted({name, *self._list_referred({"$ref": write_reference(name)})})
-            return hashlib.sha256("".join(hashes.get(each, each) for each in names).encode()).hexdigest()
+            return hashlib.sha256("".join(hashes.get(target, target) for target in names).encode()).hexdigest()
 
         return compute_digest
 
@@ -527,7 +529,7 @@ class SchemaRevision:
     def _leads(self, type_: ir.Type, path: tuple[str, ...]) -> bool:
         if not path:
             return True
-        records = (each for each in find_shape(type_, self.definitions).of("object") if isinstance(each, Objects))
+        records = (record for record in find_shape(type_, self.definitions).of("object") if isinstance(record, Objects))
         fields = (field for record in records for field in self.list_stable(record.fields) if field.name == path[0])
         return any(self._leads(field.type, path[1:]) for field in fields)
 
@@ -579,7 +581,7 @@ def _without_annotations(schema: Any) -> Any:
         for key, value in schema.items()
         if (may_hold_schemas(key) or key in _KEPT) and id(value) not in left_out
     }
-    return map_subschemas(asserting, lambda _, each: _without_annotations(each))
+    return map_subschemas(asserting, lambda _, subschema: _without_annotations(subschema))
 
 
 _KEPT: Final = frozenset({*DEFINITIONS, "$id", "$schema", "format", "x-integer"})
@@ -602,12 +604,14 @@ def _write_frame(schema: Any, contents: Collection[str], places: Mapping[str, Sc
         return schema
     frame: Schema = {key: value for key, value in schema.items() if key not in ("$ref", "allOf", "oneOf")}
     if "anyOf" in schema:
-        frame["anyOf"] = [_write_frame(each, contents, places, member) for each in schema["anyOf"]]
-    parts = [_write_frame(each, contents, places, member) for each in schema.get("allOf", ())]
+        frame["anyOf"] = [_write_frame(branch, contents, places, member) for branch in schema["anyOf"]]
+    parts = [_write_frame(branch, contents, places, member) for branch in schema.get("allOf", ())]
     if "oneOf" in schema:
-        parts.append({"anyOf": [_write_frame(each, contents, places, member) for each in schema["oneOf"]]})
+        parts.append({"anyOf": [_write_frame(branch, contents, places, member) for branch in schema["oneOf"]]})
     if not member and is_object(properties := schema.get("properties")):
-        frame["properties"] = {name: _write_frame(each, contents, places, name) for name, each in properties.items()}
+        frame["properties"] = {
+            name: _write_frame(subschema, contents, places, name) for name, subschema in properties.items()
+        }
     if not member and is_object(items := schema.get("items")):
         frame["items"] = _write_frame(items, contents, places)
     reference = schema.get("$ref")
@@ -668,7 +672,7 @@ def find_rewritten_definitions(old: SchemaRevision, new: SchemaRevision, apart: 
     names = {*old.texts, *new.texts}.difference(apart)
     changed_names = {name for name in names if old.texts.get(name) != new.texts.get(name)}
     sides = (old.texts, new.texts) if changed_names else ()
-    edges = {name: {each for texts in sides for each in scan_references(texts.get(name, ""))} for name in names}
+    edges = {name: {target for texts in sides for target in scan_references(texts.get(name, ""))} for name in names}
     return frozenset(find_sources(changed_names, edges))
 
 

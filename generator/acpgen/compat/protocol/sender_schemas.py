@@ -47,7 +47,7 @@ def write_schema(type_: ir.Type, suffix: str = "") -> Written:
             rest = {"uniqueItems": True} if unique else {}
             return {"type": "array", "items": write_schema(items, suffix)} | list_limits(type_) | rest
         case ir.Tuple(first=first, rest=rest, unique=unique):
-            whole = {"prefixItems": [write_schema(each, suffix) for each in first], "items": write_schema(rest, suffix)}
+            whole = {"prefixItems": [write_schema(part, suffix) for part in first], "items": write_schema(rest, suffix)}
             return {"type": "array", **whole} | list_limits(type_) | ({"uniqueItems": True} if unique else {})
         case ir.Map(values=values):
             free = suffix and values == ir.Anything()
@@ -58,7 +58,9 @@ def write_schema(type_: ir.Type, suffix: str = "") -> Written:
             return {"enum": list(constants)}
         case ir.AnyOf(types=types, exclusive=exclusive):
             # What is sent is asked about together with the whole definition, which makes the demand that one branch alone fits.
-            return {"oneOf" if exclusive and not suffix else "anyOf": [write_schema(each, suffix) for each in types]}
+            return {
+                "oneOf" if exclusive and not suffix else "anyOf": [write_schema(branch, suffix) for branch in types]
+            }
         case ir.Ref(name=name):
             return {"$ref": write_reference(f"{name}{suffix}")}
         case _:
@@ -87,11 +89,11 @@ def write_sender_definitions(
     return {
         f"{name}{suffix}": {
             "allOf": [
-                _write_sent(each, schemas, suffix),
+                _write_sent(definition, schemas, suffix),
                 *([{"$ref": write_reference(name)}] if suffix == DECLARED else []),
             ]
         }
-        for name, each in definitions.items()
+        for name, definition in definitions.items()
     }
 
 
@@ -101,7 +103,7 @@ def _write_sent(definition: ir.Definition, schemas: Mapping[str, Schema], suffix
             names, patterns = _list_names(definition.name, schemas)
             names |= {field.name: None for field in fields}
             free = extra == ir.Anything() and bool(names or patterns or suffix == DECLARED)
-            declared = [{"enum": list(names)}, *({"pattern": each} for each in patterns), _EXTENSION]
+            declared = [{"enum": list(names)}, *({"pattern": pattern} for pattern in patterns), _EXTENSION]
             name_limits: Schema = {"propertyNames": {"anyOf": declared}} if free else {}
             rest: Written = (
                 True
@@ -121,8 +123,8 @@ def _write_sent(definition: ir.Definition, schemas: Mapping[str, Schema], suffix
             return {"allOf": [whole, where]} if where else whole
         case ir.TaggedUnion(tag=tag, variants=variants):
             branches: list[Written] = [
-                {**_write_tagged(tag, {"const": each.tag}), "$ref": write_reference(each.type + suffix)}
-                for each in variants
+                {**_write_tagged(tag, {"const": variant.tag}), "$ref": write_reference(variant.type + suffix)}
+                for variant in variants
             ]
             if definition.default is not None:
                 branches.append(write_schema(ir.Ref(definition.default), suffix))
@@ -133,7 +135,7 @@ def _write_sent(definition: ir.Definition, schemas: Mapping[str, Schema], suffix
                 branches.append({**tagged, "properties": {**tagged["properties"], **meta}})
             return {"anyOf": branches} if branches else False
         case ir.Enum(values=values, openness=openness):
-            constants: Schema = {"enum": [each.value for each in values]}
+            constants: Schema = {"enum": [constant.value for constant in values]}
             return {"anyOf": [constants, _EXTENSION]} if openness == "open" else constants
         case ir.Alias(type=type_, unenforced=unenforced):
             return True if unenforced else write_schema(type_, suffix)
@@ -149,10 +151,10 @@ def _write_tagged(tag: str, schema: Schema) -> Schema:
 def _write_condition(name: str, names: Mapping[str, None], schemas: Mapping[str, Schema]) -> Schema:
     """The demand that a member that only a condition declares occurs only if the condition holds; empty without conditions."""
     at_place = _at_one_place(name, schemas)
-    if not any(keyword in each for each in at_place for keyword in ("if", "dependentSchemas")):
+    if not any(keyword in schema for schema in at_place for keyword in ("if", "dependentSchemas")):
         return {}
-    properties = {each for schema in at_place for each in schema.get("properties", {})}
-    rest: Schema = dict.fromkeys((each for each in names if each not in properties), True)
+    properties = {member for schema in at_place for member in schema.get("properties", {})}
+    rest: Schema = dict.fromkeys((member for member in names if member not in properties), True)
     free: Schema = {_EXTENSION["pattern"]: True}
     reference: Schema = {"$ref": write_reference(name), "properties": rest, "patternProperties": free}
     return reference | {"unevaluatedProperties": False}
@@ -163,7 +165,7 @@ def _is_joined(record: ir.Record, at: str) -> bool:
 
     Each may name members that the others do not, so that senders send more than any one of them names.
     """
-    return any(each == at or each.startswith(f"{at}/") for each in record.unenforced)
+    return any(place == at or place.startswith(f"{at}/") for place in record.unenforced)
 
 
 def _make_elsewhere_test(record: ir.Record, definitions: Mapping[str, Schema]) -> Callable[[str], bool]:
@@ -188,7 +190,7 @@ def _make_elsewhere_test(record: ir.Record, definitions: Mapping[str, Schema]) -
 
     def is_judged(name: str) -> bool:
         by_name = name in names or any(name not in declared_names for declared_names in rest)
-        return by_name or any(matches(each, name) is not False for each in patterns)
+        return by_name or any(matches(pattern, name) is not False for pattern in patterns)
 
     return is_judged
 
@@ -215,10 +217,10 @@ def find_conditional_members(
     members: dict[tuple[str, str], tuple[str, Written, str]] = {}
     name = objects.name or ""
     start = schemas.get(name), schemas, ("allOf", "anyOf", "oneOf", *_CONDITIONS)
-    for schema, at, by in _in_place(*start, name=name, places={name: objects.at, **places}):
+    for schema, at, condition in _in_place(*start, name=name, places={name: objects.at, **places}):
         for member, inner in schema.get("properties", {}).items():
             if member not in field_names:
-                members.setdefault((member, ""), (by, inner, f"{at}{write_plain_pointer('properties', member)}"))
+                members.setdefault((member, ""), (condition, inner, f"{at}{write_plain_pointer('properties', member)}"))
         for pattern, inner in schema.get("patternProperties", {}).items():
             if inner is not True and inner != {}:
                 place = f"{at}{write_plain_pointer('patternProperties', pattern)}"
@@ -245,24 +247,24 @@ def _in_place(
     """
     pending: list[tuple[Any, str, str]] = [(start, places.get(name, ""), "properties")]
     visited = {name}
-    for schema, at, by in pending:  # which grows
+    for schema, at, condition in pending:  # which grows
         if not is_object(schema):
             continue
-        yield schema, at, by
+        yield schema, at, condition
         for key in keywords:
             inner: Any = schema.get(key)
             below = dict(enumerate(inner)) if is_array(inner) else inner if key == "dependentSchemas" else None
-            under = key if key in _CONDITIONS else by
+            under = key if key in _CONDITIONS else condition
             if is_object(below):
                 pending += (
-                    (each, f"{at}{write_plain_pointer(key, each_key)}", under) for each_key, each in below.items()
+                    (subschema, f"{at}{write_plain_pointer(key, token)}", under) for token, subschema in below.items()
                 )
             else:
                 pending.append((inner, f"{at}{write_plain_pointer(key)}", under))
         reference = {"$ref": schema["$ref"]} if isinstance(schema.get("$ref"), str) else {}
-        fresh = set(list_references(reference)) - visited
-        visited |= fresh
-        pending += ((schemas.get(target), places.get(target, ""), by) for target in sorted(fresh))
+        new_names = set(list_references(reference)) - visited
+        visited |= new_names
+        pending += ((schemas.get(target), places.get(target, ""), condition) for target in sorted(new_names))
 
 
 def _list_names(name: str, schemas: Mapping[str, Schema]) -> tuple[dict[str, None], dict[str, None]]:
@@ -279,28 +281,28 @@ def list_member_names(start: Schema, schemas: Mapping[str, Schema]) -> tuple[dic
         names |= dict.fromkeys(
             (*properties, *schema.get("required", ()), *dependent, *schema.get("dependentSchemas", {}))
         )
-        names |= dict.fromkeys(each for required_names in dependent.values() for each in required_names)
+        names |= dict.fromkeys(name for required_names in dependent.values() for name in required_names)
         patterns |= dict.fromkeys(schema.get("patternProperties", {}))
         name_schema = schema.get("propertyNames")
         if is_object(name_schema):
             constants = [*name_schema.get("enum", ()), *([name_schema["const"]] if "const" in name_schema else [])]
-            names |= dict.fromkeys(each for each in constants if isinstance(each, str))
+            names |= dict.fromkeys(constant for constant in constants if isinstance(constant, str))
             patterns |= {name_schema["pattern"]: None} if "pattern" in name_schema else {}
     return names, patterns
 
 
 def declares_batches(start: Schema, schemas: Mapping[str, Schema]) -> bool:
     """Whether a schema mentions arrays, or what they contain, in any keyword for the same value."""
-    return any("items" in each or "array" in each.get("type", ()) for each, _, _ in _in_place(start, schemas))
+    return any("items" in schema or "array" in schema.get("type", ()) for schema, _, _ in _in_place(start, schemas))
 
 
 def list_permitted_patterns(name: str | None, definitions: Mapping[str, Schema]) -> tuple[str, ...]:
     """The patterns for the names of undeclared members of a definition that refuses all other names; empty if any name is allowed."""
     schemas = [] if name is None else _at_one_place(name, definitions, ("allOf",))
     is_shut = any(
-        each.get(key) is False for each in schemas for key in ("additionalProperties", "unevaluatedProperties")
+        schema.get(key) is False for schema in schemas for key in ("additionalProperties", "unevaluatedProperties")
     )
-    return tuple(pattern for each in schemas for pattern in each.get("patternProperties", ())) if is_shut else ()
+    return tuple(pattern for schema in schemas for pattern in schema.get("patternProperties", ())) if is_shut else ()
 
 
 def _at_one_place(name: str, schemas: Mapping[str, Schema], keywords: Sequence[str] = _IN_PLACE) -> list[Schema]:

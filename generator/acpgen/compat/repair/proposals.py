@@ -86,7 +86,7 @@ class Proposals:
     @cached_property
     def _is_new(self) -> bool:
         """Whether only the new side has the part."""
-        return any(each.op == "remove" and holds(each.at, self._new) for each in self.sides.reversals)
+        return any(edit.op == "remove" and holds(edit.at, self._new) for edit in self.sides.reversals)
 
     def _propose_optional(self) -> Iterator[Proposal]:
         """Propose to make the new field optional, with its old default, or to gate new parts with a capability."""
@@ -97,7 +97,7 @@ class Proposals:
         sentence = f"Make {at[-1]!r} optional"
         effort: Effort = "keep" if self._is_new else "revert"
         yield Proposal(f"{sentence}.", effort, (demand,))
-        default = [each for each in self.sides.reversals if each.op == "add" and each.at == (*at, "default")]
+        default = [edit for edit in self.sides.reversals if edit.op == "add" and edit.at == (*at, "default")]
         yield Proposal(f"{sentence}, with its old default.", effort, (demand, *default))
         if gate is not None:
             yield Proposal(f"{sentence}. {gate.description}", "keep", (demand, *gate.parts))
@@ -124,7 +124,7 @@ class Proposals:
             return None
         place = (*capabilities, "properties")
         declared_members = new.get_value(place)
-        words = [each[0].upper() + each[1:] for each in re.split("[^A-Za-z0-9]+", name) if each] or ["addition"]
+        words = [word[0].upper() + word[1:] for word in re.split("[^A-Za-z0-9]+", name) if word] or ["addition"]
         key = re.sub("^[0-9]", "v", words[0][0].lower()) + "".join(words)[1:]
         while is_object(declared_members) and key in declared_members:
             key += "2"
@@ -141,9 +141,9 @@ class Proposals:
         meaning = self.meaning()
         if meaning is None:
             return None
-        texts = "\n".join(each.text for each in self.sides.new.input.documents.documents)
+        texts = "\n".join(document.text for document in self.sides.new.input.documents.documents)
         capability_names = re.findall(rf'"x-capability"\s*:\s*"{re.escape(receiver)}:([^".]+)', texts)
-        for method in (each for each in meaning.protocol.methods if each.name == "initialize"):
+        for method in (method for method in meaning.protocol.methods if method.name == "initialize"):
             record = meaning.definitions.get((method.result if method.side == receiver else method.params) or "")
             for field_ in record.fields if isinstance(record, ir.Record) else ():
                 options = field_.type.types if isinstance(field_.type, ir.AnyOf) else (field_.type,)
@@ -160,41 +160,45 @@ class Proposals:
         The part is a field, a branch, or a method with all its messages.
         """
         place, sides = self._old, self.sides
-        every = [each for each in sides.reversals if each.op == "add" and each.old]
-        back = [each for each in every if holds(place, each.old) and find_holder(each.at) in _HOLDERS]
-        if place is None or not back or not self.finding.rule.endswith(_GONE):
+        additions = [edit for edit in sides.reversals if edit.op == "add" and edit.old]
+        restorations = [edit for edit in additions if holds(place, edit.old) and find_holder(edit.at) in _HOLDERS]
+        if place is None or not restorations or not self.finding.rule.endswith(_GONE):
             return
-        methods = {_get_method(each.value) for each in back} - {None}
-        back += [each for each in every if each not in back and _get_method(each.value) in methods]
+        methods = {_get_method(edit.value) for edit in restorations} - {None}
+        restorations += [edit for edit in additions if edit not in restorations and _get_method(edit.value) in methods]
         around = sides.old.find_definition(place)
-        rest = [each for each in every if sides.find_changed_definition(each) == around and each not in back]
+        rest = [
+            edit for edit in additions if sides.find_changed_definition(edit) == around and edit not in restorations
+        ]
         demand = self._find_demand() if self.finding.rule.endswith("-renamed") else None
-        more = [*self._list_restored_branches(back, every), *([demand] if demand else [])]
-        deprecated_parts = [self._deprecate(each) for each in back]
-        keeps = deprecated_parts != back
+        more = [*self._list_restored_branches(restorations, additions), *([demand] if demand else [])]
+        deprecated_parts = [self._deprecate(edit) for edit in restorations]
+        keeps = deprecated_parts != restorations
         sentence = f"Keep {self._name(place)}{', marked as deprecated,' if keeps else ''} until the next major version."
         for parts in (deprecated_parts, [*deprecated_parts, *rest]):
             yield Proposal(sentence, "keep" if keeps else "revert", (*parts, *more))
 
-    def _list_restored_branches(self, back: Iterable[Reversal], every: Iterable[Reversal]) -> list[Reversal]:
+    def _list_restored_branches(
+        self, restorations: Iterable[Reversal], additions: Iterable[Reversal]
+    ) -> list[Reversal]:
         """The branches of definitions and roots that refer to the restored messages."""
-        old, places = self.sides.old, {each.old for each in back}
+        old, places = self.sides.old, {edit.old for edit in restorations}
         names = {name for name, at in old.definitions.items() if at in places} - self.sides.new.definitions.keys()
-        items = [each for each in every if isinstance(each.at[-1], int) and each not in back]
+        items = [edit for edit in additions if isinstance(edit.at[-1], int) and edit not in restorations]
         return [
-            each
-            for each in items
-            if each.old and names.intersection(old.list_references(old.get_value(each.old), each.old[0]))
+            edit
+            for edit in items
+            if edit.old and names.intersection(old.list_references(old.get_value(edit.old), edit.old[0]))
         ]
 
-    def _deprecate(self, each: Reversal) -> Reversal:
+    def _deprecate(self, edit: Reversal) -> Reversal:
         """The edit with `deprecated` added to the restored value, if the draft has this keyword."""
-        value = {} if each.value is True and find_holder(each.at) == "properties" else each.value
+        value = {} if edit.value is True and find_holder(edit.at) == "properties" else edit.value
         new = self.sides.new
-        draft = find_draft(new.get_value(each.at[:1]), new.input.documents.values_by_uri)
+        draft = find_draft(new.get_value(edit.at[:1]), new.input.documents.values_by_uri)
         if not is_object(value) or draft is None or draft.name not in ("2019-09", "2020-12"):
-            return each
-        return replace(each, value={**value, "deprecated": True})
+            return edit
+        return replace(edit, value={**value, "deprecated": True})
 
     def _name(self, place: Place) -> str:
         """The name of the removed part on the old side."""
@@ -202,7 +206,7 @@ class Proposals:
             return repr(place[-1])
         value = self.sides.old.get_value(place)
         tags = [_get_method(value), *list_constants(value).values(), *([] if is_object(value) else [value])]
-        return repr(next((each for each in tags if each is not None), self.finding.location))
+        return repr(next((tag for tag in tags if tag is not None), self.finding.location))
 
     def _propose_reversal(self) -> Iterator[Proposal]:
         """Propose to restore the old text: at the place of the finding, in its definition, in adjacent definitions, everywhere."""
@@ -216,13 +220,13 @@ class Proposals:
         yield Proposal("", "revert all", sides.reversals)
 
     def _list_edits(self, names: frozenset[str]) -> tuple[Reversal, ...]:
-        return tuple(each for each in self.sides.reversals if self.sides.find_changed_definition(each) in names)
+        return tuple(edit for edit in self.sides.reversals if self.sides.find_changed_definition(edit) in names)
 
-    def _is_near(self, each: Reversal) -> bool:
+    def _is_near(self, edit: Reversal) -> bool:
         """Whether an edit is at, below or above the place of the finding, or changes whether its field is required."""
-        value = self.sides.new.get_value(each.at) if each.op == "remove" else each.value
+        value = self.sides.new.get_value(edit.at) if edit.op == "remove" else edit.value
         names = value if is_array(value) else [value]
-        for place, at in ((self._new, each.at), (self._old, each.old)):
+        for place, at in ((self._new, edit.at), (self._old, edit.old)):
             is_demand = place is not None and find_holder(place) == "properties" and place[-1] in names
             if holds(place, at) or holds(at, place) or (place and is_demand and holds((*place[:-2], "required"), at)):
                 return True

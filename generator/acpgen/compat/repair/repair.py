@@ -57,7 +57,7 @@ class RepairResult:
     def difference(self) -> str:
         """The changes of the files as a unified diff."""
         lines: list[str] = []
-        for document in (each for each in self.new.documents.documents if each.path in self.texts):
+        for document in (document for document in self.new.documents.documents if document.path in self.texts):
             at, *texts = self.new.at(document.path), document.text, self.texts[document.path]
             before, after = (text.splitlines(keepends=True) for text in texts)
             lines += (
@@ -127,7 +127,7 @@ def repair(
     edits = search.combine_edits(search.accepted) or {}
     if search.outcome is None or not edits:
         return RepairResult(replace(report, findings=findings), new, {})
-    ended = sum(search.outcome.ends(each, search.before) for each in search.wanted)
+    ended = sum(search.outcome.ends(finding, search.before) for finding in search.wanted)
     fix = Fix(search.outcome.report.verdict, ended, len(search.wanted), _write_patches(edits, new))
     return RepairResult(replace(report, findings=findings, fix=fix), new, edit_texts(new, edits))
 
@@ -152,8 +152,8 @@ class _Search:
         self.before = _Outcome(report)
         self.sides = sides
         self.compare = compare
-        self.wanted = [each for each in report.findings if _needs_repair(each)]
-        self.offered = {id(each): [*Proposals(each, sides, meaning)] for each in self.wanted}
+        self.wanted = [finding for finding in report.findings if _needs_repair(finding)]
+        self.offered = {id(finding): [*Proposals(finding, sides, meaning)] for finding in self.wanted}
         self.proposals: dict[int, Proposal] = {}
         self.failures: dict[int, list[str]] = defaultdict(list)
         self.accepted: list[Proposal] = []
@@ -166,10 +166,12 @@ class _Search:
         for effort in EFFORTS:
             for finding in self.wanted:
                 self._try_each(finding, effort)
-            fresh = {each.identity: each for each in self.proposals.values() if each not in self.accepted}
-            self._try_together(list(fresh.values()))
+            additions = {
+                proposal.identity: proposal for proposal in self.proposals.values() if proposal not in self.accepted
+            }
+            self._try_together(list(additions.values()))
         findings = self.before.report.findings
-        return tuple(self._with_repair(each) if id(each) in self.offered else each for each in findings)
+        return tuple(self._with_repair(finding) if id(finding) in self.offered else finding for finding in findings)
 
     def _try_each(self, finding: Finding, effort: Effort) -> None:
         for proposal in self.offered[id(finding)] if id(finding) not in self.proposals else ():
@@ -178,7 +180,9 @@ class _Search:
             outcome = self._judge([proposal], self.limit - _SPARED)
             if not isinstance(outcome, str) and outcome.ends(finding, self.before):
                 ended = [
-                    each for each in self.wanted if id(each) not in self.proposals and outcome.ends(each, self.before)
+                    candidate
+                    for candidate in self.wanted
+                    if id(candidate) not in self.proposals and outcome.ends(candidate, self.before)
                 ]
                 least, outcome = self._reduce(proposal, ended if effort == "revert all" else [finding], outcome)
                 for ended_finding in self.wanted:
@@ -192,7 +196,7 @@ class _Search:
 
         It leaves an equal share of the budget for each other finding.
         """
-        waiting = sum(id(each) not in self.proposals and each not in ended for each in self.wanted)
+        waiting = sum(id(finding) not in self.proposals and finding not in ended for finding in self.wanted)
         limit = self.spent + (self.limit - _SPARED - self.spent) // (waiting + 1)
         for unit in (self.sides.find_changed_definition, attrgetter("key")):
             units = list(dict.fromkeys(map(unit, proposal.parts)))
@@ -201,11 +205,11 @@ class _Search:
                 start = 0
                 while start < len(units) > size:
                     removed_units = units[start : start + size]
-                    parts = self.sides.complete(each for each in proposal.parts if unit(each) not in removed_units)
+                    parts = self.sides.complete(part for part in proposal.parts if unit(part) not in removed_units)
                     less = replace(proposal, parts=parts)
                     reduced_outcome = self._judge([less], limit)
                     if isinstance(reduced_outcome, _Outcome) and all(
-                        reduced_outcome.ends(each, self.before) for each in ended
+                        reduced_outcome.ends(finding, self.before) for finding in ended
                     ):
                         proposal, outcome = less, reduced_outcome
                         del units[start : start + size]
@@ -217,9 +221,9 @@ class _Search:
     def _try_together(self, group: list[Proposal]) -> None:
         """Accept the proposals of a group that are compatible with the accepted ones; if the group fails, try its halves."""
         trial = [*self.accepted, *group]
-        ended = [each for each in self.wanted if self.proposals.get(id(each)) in trial]
+        ended = [finding for finding in self.wanted if self.proposals.get(id(finding)) in trial]
         outcome = self._judge(trial, self.limit) if group else ""
-        if isinstance(outcome, _Outcome) and all(outcome.ends(each, self.before) for each in ended):
+        if isinstance(outcome, _Outcome) and all(outcome.ends(finding, self.before) for finding in ended):
             self.accepted, self.outcome = trial, outcome
         elif len(group) > 1:
             self._try_together(group[: len(group) // 2])
@@ -228,7 +232,7 @@ class _Search:
     def _judge(self, proposals: Sequence[Proposal], limit: int) -> _Outcome | str:
         """The outcome on the edited files if nothing becomes worse; otherwise the reason why the edits are rejected."""
         edits = self.combine_edits(proposals)
-        key: frozenset[Any] = frozenset[Any]().union(*(each.identity for each in proposals))
+        key: frozenset[Any] = frozenset[Any]().union(*(proposal.identity for proposal in proposals))
         if edits is None:
             return "it contradicts the repair of another finding"
         if key not in self.outcomes and self.spent < limit:
@@ -244,7 +248,7 @@ class _Search:
         return self.outcomes.get(key, "the budget is spent")
 
     def combine_edits(self, proposals: Iterable[Proposal]) -> Edits | None:
-        return combine([part for each in proposals for part in each.parts], self.sides.new.values)
+        return combine([part for proposal in proposals for part in proposal.parts], self.sides.new.values)
 
     def _with_repair(self, finding: Finding) -> Finding:
         """A finding with its repair, or with the reason why it has none."""
@@ -266,7 +270,7 @@ class _Search:
 
 
 def _explain(finding: Finding) -> str:
-    senders = {sender for each in finding.reaches for sender in each.senders}
+    senders = {sender for reach in finding.reaches for sender in reach.senders}
     if senders == {"old"}:
         return "Old peers may send it, so the new schema must accept it."
     if senders == {"new"}:
@@ -278,7 +282,7 @@ def _explain(finding: Finding) -> str:
 
 
 def _needs_repair(finding: Finding) -> bool:
-    has_bad_reach = any(each.severity in _BAD and each.waived is None for each in finding.reaches)
+    has_bad_reach = any(reach.severity in _BAD and reach.waived is None for reach in finding.reaches)
     return finding.severity in ("breaking", "risky") and finding.waived is None and has_bad_reach
 
 
@@ -298,9 +302,9 @@ class _Outcome:
 
     def __init__(self, report: Report) -> None:
         self.report = report
-        self.bad = [each for level in _BAD for each in report.findings if each.severity == level]
-        self.fingerprints = {each.fingerprint for each in self.bad}
-        self.claims = Counter(claim for each in self.bad for claim in _list_claims(each))
+        self.bad = [finding for level in _BAD for finding in report.findings if finding.severity == level]
+        self.fingerprints = {finding.fingerprint for finding in self.bad}
+        self.claims = Counter(claim for finding in self.bad for claim in _list_claims(finding))
 
     def ends(self, finding: Finding, before: _Outcome) -> bool:
         """Whether a finding is gone, and no other of its identity or cause replaces it."""
@@ -348,12 +352,12 @@ def with_texts(side_input: Input, new_texts: Mapping[str, str]) -> Input:
 
 def edit_texts(side_input: Input, edits: Edits) -> dict[str, str]:
     """The edited files, by path."""
-    before = {each.path: each.text for each in side_input.documents.documents}
-    return {path: apply_edits(before[path], each) for path, each in edits.items()}
+    before = {file.path: file.text for file in side_input.documents.documents}
+    return {path: apply_edits(before[path], file_edits) for path, file_edits in edits.items()}
 
 
 def _write_patches(edits: Edits, side_input: Input) -> tuple[FilePatch, ...]:
-    before, after = {each.path: each.text for each in side_input.documents.documents}, edit_texts(side_input, edits)
+    before, after = {file.path: file.text for file in side_input.documents.documents}, edit_texts(side_input, edits)
     patches: list[FilePatch] = []
     for path in sorted(edits):
         line_changes = diff_lines(before[path], after[path])

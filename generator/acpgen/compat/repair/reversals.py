@@ -91,9 +91,9 @@ def _without_empty(edits: list[Edit], files: Mapping[str, Any]) -> list[Edit]:
         array: Any = files
         for key in at:
             array = array[key]
-        these = [edit for edit in items if edit.at[:-1] == at]
-        if len(these) == len(array) and all(edit.op == "remove" for edit in these):
-            edits = [*(edit for edit in edits if edit not in these), Edit("remove", at)]
+        array_edits = [edit for edit in items if edit.at[:-1] == at]
+        if len(array_edits) == len(array) and all(edit.op == "remove" for edit in array_edits):
+            edits = [*(edit for edit in edits if edit not in array_edits), Edit("remove", at)]
     return edits
 
 

@@ -22,7 +22,7 @@ class SchemaFiles:
 
     def __init__(self, side: Input) -> None:
         self.input = side
-        self.values: Mapping[str, Any] = {each.path: each.value for each in side.documents.documents}
+        self.values: Mapping[str, Any] = {document.path: document.value for document in side.documents.documents}
         self.definitions: Mapping[str, Place] = {
             name: at
             for path, value in self.values.items()
@@ -61,7 +61,7 @@ class SchemaFiles:
     def list_references(self, value: Any, path: str | int) -> Iterable[str]:
         """The names of the definitions that a value in a file refers to."""
         targets = (self.resolve_reference(ref, path) for ref in find_refs_anywhere(value))
-        return dict.fromkeys(each[0] for each in targets if each is not None)
+        return dict.fromkeys(target[0] for target in targets if target is not None)
 
     def resolve_reference(self, reference: str, path: str | int) -> tuple[str, Place] | None:
         """The definition that a reference in a file points into, with the remaining path below it."""
@@ -76,7 +76,9 @@ class SchemaFiles:
         """The pairs of a definition or file and a definition that it refers to."""
         holders = [(name, at[0], self.get_value(at)) for name, at in self.definitions.items()]
         holders += [(path, path, _without_definitions(value)) for path, value in self.values.items()]
-        return frozenset((name, each) for name, path, value in holders for each in self.list_references(value, path))
+        return frozenset(
+            (name, target) for name, path, value in holders for target in self.list_references(value, path)
+        )
 
 
 class SchemaPair:
@@ -106,7 +108,7 @@ class SchemaPair:
             old, new = self.translate(self.old.get_value(was), was[0], at[0]), self.new.get_value(at)
             if len(at) == 1 and is_object(old) and is_object(new):
                 old, new = _without_definitions(old), _without_definitions(new)
-            edits |= {each.key: each for each in find_reversals(old, new, was, at)}
+            edits |= {edit.key: edit for edit in find_reversals(old, new, was, at)}
         return (*edits.values(), *(self.restore(name) for name in before if name not in after))
 
     def restore(self, name: str) -> Reversal:
@@ -118,7 +120,7 @@ class SchemaPair:
                 value = {key: value}
             return Reversal("add", place[:2], value, old=was)
         definitions = self.new.definitions
-        earlier = [definitions[each] for each in names[: names.index(name)] if each in definitions]
+        earlier = [definitions[sibling] for sibling in names[: names.index(name)] if sibling in definitions]
         after = [str(at[-1]) for at in earlier if at[0] == place[0] and len(place) == 3]
         return Reversal("add", place, value, after[-1] if after else None, was)
 
@@ -130,8 +132,8 @@ class SchemaPair:
         gone = set(find_sources({name} & self._added.keys(), self._added))
         edits = (Reversal("remove", self.new.definitions[added]) for added in sorted(gone))
         referring = [edit for edit in self.reversals if gone and self._refers(edit.at, gone)]
-        beside = {edit.at[:-1] for edit in referring if edit.at[-1] == "$ref"}
-        return (*edits, *referring, *(edit for edit in self.reversals if edit.at[:-1] in beside))
+        parents = {edit.at[:-1] for edit in referring if edit.at[-1] == "$ref"}
+        return (*edits, *referring, *(edit for edit in self.reversals if edit.at[:-1] in parents))
 
     @cached_property
     def _added(self) -> Mapping[str, Iterable[str]]:
@@ -190,9 +192,9 @@ def _without_definitions(root: Any) -> dict[str, Any]:
     return {key: value for key, value in root.items() if key not in DEFINITIONS} if is_object(root) else {}
 
 
-def _list_definitions(inside: dict[str, Any], at: Place, prefix: str) -> Iterator[tuple[str, Place]]:
+def _list_definitions(members: dict[str, Any], at: Place, prefix: str) -> Iterator[tuple[str, Place]]:
     """Yield the definitions of an object, including those in groups."""
-    for name, value in inside.items():
+    for name, value in members.items():
         if is_object(value) and value and ASSERTIONS.isdisjoint(value) and all(map(is_object, value.values())):
             yield from _list_definitions(value, (*at, name), f"{prefix}{name}/")
         else:

@@ -25,7 +25,7 @@ def check(old: SchemaRevision, new: SchemaRevision, budget: int = BUDGET, format
     context = Context(old, new, budget, formats)
     findings = [*_check_changes(context)]
     unread = [*outside_messages.find_unread_statements(context)]
-    differing = [*outside_messages.of_definitions(context, findings, frozenset(each.new_at for each in unread))]
+    differing = [*outside_messages.of_definitions(context, findings, frozenset(reach.new_at for reach in unread))]
     reaches = (
         *findings,
         *differing,
@@ -40,7 +40,9 @@ def check(old: SchemaRevision, new: SchemaRevision, budget: int = BUDGET, format
 
 def _check_changes(context: Context) -> Iterator[Reach]:
     pairs, walk = context.pairs, context.walk
-    elsewhere = frozenset(pair for pair in context.held if walk.is_declared(pair)) | {each.pair for each in pairs}
+    elsewhere = frozenset(pair for pair in context.held if walk.is_declared(pair)) | {
+        messages.pair for messages in pairs
+    }
     for messages in pairs:
         walk.visit(messages.pair)
     yield from of_methods(context)

@@ -78,10 +78,10 @@ class Content:
                 doubts[placed] = None
                 continue
             place, identity = self._identify(placed, messages)
-            reaches = [replace(each, location=place) for each in proven.get(identity, ())]
+            reaches = [replace(reach, location=place) for reach in proven.get(identity, ())]
             if not reaches:
                 reaches = [*self._check_each_way(placed, messages)]
-                if all(each.severity != "undecided" for each in reaches):
+                if all(reach.severity != "undecided" for reach in reaches):
                     proven[identity] = reaches
             yield from reaches
             for reach in reaches:
@@ -102,26 +102,26 @@ class Content:
             pair_names = referred[placed]
             if pair_names == []:
                 continue  # the keywords say the same
-            within, inside = placed.steps, set[Pair]()
+            within, inner_pairs = placed.steps, set[Pair]()
             if isinstance(placed.change, DemandChange):
-                within = (*within, Step("field", placed.change.way[1]))
+                within = (*within, Step("field", placed.change.path[1]))
             else:
                 for inner, reach in self._settle_inside(placed, messages):
                     yield reach
                     refused.extend(_Refusal(inner, revision) for revision in reach.refuses)
-                # The way to a pair inside may be noted at another place of the message.
-                inside = {*find_reachable(self._list_changed(placed.pair), self._list_changed)} - {placed.pair}
-            below = [each for each in refused if each.placed.steps[: len(within)] == within]
-            answered: set[Revision] = {each.receiver for each in below}
-            answered = answered.union(*(self._answered.get(pair, ()) for pair in inside))
+                # The path to a pair inside may be noted at another place of the message.
+                inner_pairs = {*find_reachable(self._list_changed(placed.pair), self._list_changed)} - {placed.pair}
+            below = [refusal for refusal in refused if refusal.placed.steps[: len(within)] == within]
+            explained: set[Revision] = {refusal.receiver for refusal in below}
+            explained = explained.union(*(self._answered.get(pair, ()) for pair in inner_pairs))
             if pair_names is not None and all(names in self._pairs for names in pair_names):
                 pairs = (pair for names in pair_names for pair in self._pairs[names])
-                answered = answered.union(*map(self._find_explained, pairs))
+                explained = explained.union(*map(self._find_explained, pairs))
             hidden = self._find_hidden_refusals(placed, messages, below) if pair_names is None else ()
-            same = doubted.setdefault((placed.pair, placed.steps, placed.change.name), set())
-            for reach in (*self._settle(placed, messages, answered | same), *hidden):
+            doubtful = doubted.setdefault((placed.pair, placed.steps, placed.change.name), set())
+            for reach in (*self._settle(placed, messages, explained | doubtful), *hidden):
                 yield reach
-                same.update(reach.doubtful)
+                doubtful.update(reach.doubtful)
                 refused.extend(_Refusal(placed, revision) for revision in self._record_finding(placed, reach))
 
     def _identify(self, placed: PlacedChange, messages: MessagePair) -> tuple[str, tuple[object, ...]]:
@@ -147,7 +147,7 @@ class Content:
         for pair in self.context.walk.nodes:
             old, new = self.context.old.get_shape(pair.old).names, self.context.new.get_shape(pair.new).names
             names.update(map(Sides, old, new) if len(old) == len(new) else ())
-        ordered = sorted(names, key=lambda each: (each.old == each.new, each))
+        ordered = sorted(names, key=lambda name: (name.old == name.new, name))
         return dict(ordered)
 
     def _find_referred(self, texts: Sides[Sequence[str] | None]) -> list[Sides[str]] | None:
@@ -170,7 +170,7 @@ class Content:
         pairs = (Sides(name, rename(name)) for name in reached)
         shared = [pair for pair in pairs if pair.old in old.texts and pair.new in new.texts]
         return [
-            each for each in shared if with_names(old.texts[each.old], rename) != with_names(new.texts[each.new], str)
+            pair for pair in shared if with_names(old.texts[pair.old], rename) != with_names(new.texts[pair.new], str)
         ]
 
     def _find_hidden_refusals(
@@ -178,13 +178,13 @@ class Content:
     ) -> Iterator[Reach]:
         """Yield what an undecided difference refuses in addition to what is refused at the same place and inside it."""
         for sender, receiver in DIRECTIONS:
-            apart = [
+            schemas = [
                 write_inside(change.steps[len(placed.steps) :], self._write_rest(change, sender), sender)
                 for change, refused_by in below
                 if refused_by == receiver
             ]
-            if apart and all(each is not None for each in apart):
-                limit, rest = _make_unexplained(placed.change, sender), Schema({"not": {"allOf": apart}})
+            if schemas and all(schema is not None for schema in schemas):
+                limit, rest = _make_unexplained(placed.change, sender), Schema({"not": {"allOf": schemas}})
                 limit = replace(limit, demand=rest if limit.demand is None else {"anyOf": [limit.demand, rest]})
                 reach = self._reach(replace(placed, change=limit), messages)
                 yield from () if reach is None or reach.witness is None else (reach,)
@@ -218,11 +218,13 @@ class Content:
             for placed in self._find_unexplained(root, sender):
                 refusals.setdefault(placed, set()).add(receiver)
         inner: list[_Refusal] = []
-        for placed, receivers in sorted(refusals.items(), key=lambda each: -len(each[0].steps)):
-            answered: set[Revision] = {*REVISIONS}
-            answered -= receivers
-            answered |= {each.receiver for each in inner if each.placed.steps[: len(placed.steps)] == placed.steps}
-            for reach in self._settle(placed, messages, answered):
+        for placed, receivers in sorted(refusals.items(), key=lambda entry: -len(entry[0].steps)):
+            explained: set[Revision] = {*REVISIONS}
+            explained -= receivers
+            explained |= {
+                refusal.receiver for refusal in inner if refusal.placed.steps[: len(placed.steps)] == placed.steps
+            }
+            for reach in self._settle(placed, messages, explained):
                 refusing = self._record_finding(placed, reach)
                 self._answer(root, refusing)
                 inner.extend(_Refusal(placed, receiver) for receiver in refusing)
@@ -285,7 +287,7 @@ class Content:
         children = walk.nodes[pair].children if pair in walk.nodes else ()
         return (child for _, child in children if walk.is_changed(child))
 
-    def _settle(self, placed: PlacedChange, messages: MessagePair, answered: Collection[Revision]) -> Iterator[Reach]:
+    def _settle(self, placed: PlacedChange, messages: MessagePair, explained: Collection[Revision]) -> Iterator[Reach]:
         """Settle a doubt with the prover.
 
         Nothing is yielded if both directions are proven or explained, otherwise a finding with a message, otherwise the doubt itself.
@@ -293,7 +295,7 @@ class Content:
         doubtful: list[Revision] = []
         limits: list[LimitChange] = []
         for sender, receiver in DIRECTIONS:
-            if receiver in answered or self.context.acceptance.is_included(messages.pair, sender) == "yes":
+            if receiver in explained or self.context.acceptance.is_included(messages.pair, sender) == "yes":
                 continue
             limit = _make_unexplained(placed.change, sender)
             reach = self._reach(replace(placed, change=limit), messages)
@@ -312,20 +314,20 @@ class Content:
         reaches = [whole]
         if len(parts) > 1 and not placed.free and (whole is None or len(whole.refuses) < len(parts)):
             reaches = [self._reach(replace(placed, change=part), messages) for part in parts]
-        yield from (each for each in reaches if each is not None)
+        yield from (reach for reach in reaches if reach is not None)
 
     def _locate_refusal(self, placed: PlacedChange, messages: MessagePair, receiver: Revision, message: ir.JSON) -> str:
         """The pointer to the innermost refusal in a message along the way to a change and below it."""
         sender, validator = get_opposite(receiver), self.context.validator
-        way = (
+        change_path = (
             *find_envelope_path(validator.revisions.on(sender).protocol.envelope, messages.routes.on(sender)),
-            *(each.on(sender) for each in placed.steps if each.kind in _INNER),
+            *(step.on(sender) for step in placed.steps if step.kind in _INNER),
             *([placed.change.name] if placed.change.name else []),
         )
 
         def is_there(path: Path) -> bool:
             # Any item or member has no name.
-            return all(step in ("", name) for step, name in zip(way, path, strict=False))
+            return all(step in ("", name) for step, name in zip(change_path, path, strict=False))
 
         return validator.locate_refusal(messages.routes, receiver, message, is_there)
 
@@ -380,7 +382,7 @@ class Content:
         none.
         """
         names: Schema = {"pattern": change.pattern} if change.pattern else {"const": change.part.name}
-        patterns = ({"pattern": each} for each in change.opposite_patterns)
+        patterns = ({"pattern": pattern} for pattern in change.opposite_patterns)
         opposite_names: Schema = {"anyOf": [{"enum": list(change.opposite_names)}, *patterns]}
         sender: Revision = "old" if change.new is None else "new"
         relation = self.context.acceptance.include({"type": "string", **names}, opposite_names, sender)
@@ -394,7 +396,9 @@ class Content:
         """A changed format with the texts that it refuses, as far as they are known."""
         if change.keyword != "format":
             return change
-        unknown = sorted({each.format for strings in change.within for each in strings if each.format} - FORMATS.keys())
+        unknown = sorted(
+            {string.format for strings in change.within for string in strings if string.format} - FORMATS.keys()
+        )
         if unknown or not all(change.within):
             name = unknown[0] if unknown else change.new or change.old
             return replace(change, doubtful=("new", "old"), detail=f"what the format {name!r} refuses is not known")
@@ -402,11 +406,11 @@ class Content:
         doubtful: dict[Revision, str] = {}
         for sender, receiver in DIRECTIONS:
             strings, accepted = change.within.on(sender), change.within.on(receiver)
-            likely = [text for each in strings for text in sample_texts.suggest_for_format(each.format)]
+            likely = [text for string in strings for text in sample_texts.suggest_for_format(string.format)]
             # A receiver that has a single one is asked about its format alone: its limits are reported elsewhere.
             formats = [replace(ir.String(), format=accepted[0].format)] if len(accepted) == 1 else accepted
-            accepted_schema: Schema = {"anyOf": [write_schema(each) for each in formats]}
-            sent_schema: Schema = {"anyOf": [write_schema(each) for each in strings]}
+            accepted_schema: Schema = {"anyOf": [write_schema(string) for string in formats]}
+            sent_schema: Schema = {"anyOf": [write_schema(string) for string in strings]}
             relation = self.context.acceptance.include(
                 {"allOf": [sent_schema, {"enum": likely}]}, accepted_schema, sender
             )
@@ -442,7 +446,7 @@ def declare(
     Without a place of its own, a change has that of the declaration around it. The cause is identified by the nearest declarations, which
     are the same in every message that contains them. `place` is the place in the message, `within` what it names inside the pair.
     """
-    declaration, named = (each or Declaration(placed.pair) for each in (placed.declaration, placed.named))
+    declaration, named = (declaration or Declaration(placed.pair) for declaration in (placed.declaration, placed.named))
     at = _locate_declaration(context, placed, declaration)
     around = context.locate(*(name or "" for name in declaration.names))
     is_placed = bool(placed.change.old_at or placed.change.new_at)
@@ -469,7 +473,7 @@ def declare(
     if is_own and (None not in named.names or not any(rest for _, rest in declared)):
         label = (named.names.new or named.names.old or "") + write_path(placed.steps[named.depth :])
     else:
-        name, rest = max(declared, key=lambda each: len(each[1]))
+        name, rest = max(declared, key=lambda owner: len(owner[1]))
         label = name + list_fields(rest) + below
     is_whole = bool(within) and label.endswith(f".{within}")
     return places, Cause(label if is_whole else extend_location(label, within), key, text)

@@ -106,13 +106,15 @@ class Context:
 
         A definition that the sources do not declare and that is already compared inside another is left out.
         """
-        alone = [replace(make_document_pair(old, new, new), alone=True) for old, new in self.cover.alone]
-        pairs = [*self.routes, *(document for document in alone if self.walk.is_declared(document.pair))]
+        documents = [replace(make_document_pair(old, new, new), alone=True) for old, new in self.cover.alone]
+        pairs = [*self.routes, *(document for document in documents if self.walk.is_declared(document.pair))]
         for messages in pairs[len(self.routes) :]:
             self.walk.visit(messages.pair)
         old_names, new_names = self.walk.list_names("old"), self.walk.list_names("new")
-        inside = (document for document in alone if not self.walk.is_declared(document.pair))
-        pairs += (each for each in inside if each.old.content not in old_names and each.new.content not in new_names)
+        undeclared = (document for document in documents if not self.walk.is_declared(document.pair))
+        pairs += (
+            pair for pair in undeclared if pair.old.content not in old_names and pair.new.content not in new_names
+        )
         return pairs
 
     def is_changed(self, messages: MessagePair) -> bool:
@@ -255,4 +257,4 @@ def describe_break(judgement: Judgement, messages: MessagePair) -> str:
         NEW_TO_OLD if judgement.accepted_by == "new" else OLD_FROM_NEW if judgement.carried_by == "new" else OLD_TO_NEW
     )
     exchanges = judgement.between or (default,)
-    return "; ".join(each.format(sender=messages.sender, receiver=messages.receiver) for each in exchanges)
+    return "; ".join(exchange.format(sender=messages.sender, receiver=messages.receiver) for exchange in exchanges)

@@ -76,7 +76,7 @@ def make_method_pair(
     old: ir.Method, new: ir.Method, part: Literal["params", "result"], roles: Sequence[str]
 ) -> MessagePair:
     """The params or results of a method of both revisions; `roles` are those of the protocol, and either sends if none handles it."""
-    before, after = (Route(part, each, each.params if part == "params" else each.result) for each in (old, new))
+    before, after = (Route(part, method, method.params if part == "params" else method.result) for method in (old, new))
     callers = [role for role in roles if role != new.side]
     if new.side not in roles or len(callers) != 1:
         return MessagePair(before, after)
@@ -91,9 +91,9 @@ def list_routes(old: SchemaRevision, new: SchemaRevision) -> Iterator[MessagePai
         pairs = [make_method_pair(before, after, "params", new.protocol.sides)]
         if (before.kind, after.kind) == ("request", "request"):
             pairs.append(make_method_pair(before, after, "result", new.protocol.sides))
-        yield from (each for each in pairs if (each.old.content, each.new.content) != (None, None))
+        yield from (pair for pair in pairs if (pair.old.content, pair.new.content) != (None, None))
     for name, label in find_shared_roots(old, new).items():
-        yield from (make_document_pair(each, each, each) for each in list_shared_kinds(old, new, name))
+        yield from (make_document_pair(kind, kind, kind) for kind in list_shared_kinds(old, new, name))
         yield make_document_pair(name, name, label)
     parts: tuple[Literal["error", "id"], ...] = ("error", "id")
     for part in parts:
@@ -121,7 +121,7 @@ def _list_tags(revised: SchemaRevision, root: str, name: str) -> set[object]:
     """The tags that select a kind in the tagged union of a root."""
     union = revised.definitions.get(root)
     variants = union.variants if isinstance(union, ir.TaggedUnion) else ()
-    return {each.tag for each in variants if each.type == name}
+    return {variant.tag for variant in variants if variant.type == name}
 
 
 def make_document_pair(old: str, new: str, label: str) -> MessagePair:
@@ -249,7 +249,9 @@ def list_messages(revised: SchemaRevision) -> set[str]:
     methods = revised.protocol.methods
     parts = ((method.params, method.result, find_message(revised, method)) for method in methods)
     message_names = {name for names in parts for name in names if name is not None}
-    unions = {name: names for name, each in revised.bundle.definitions.items() if (names := list_branch_names(each))}
+    unions = {
+        name: names for name, schema in revised.bundle.definitions.items() if (names := list_branch_names(schema))
+    }
     while more := {name for name, names in unions.items() if names <= message_names} - message_names:
         message_names |= more
     return message_names
@@ -367,7 +369,7 @@ def _find_equal_definitions(
         for below in scan_references(old.texts[name]):
             referring.setdefault(below, []).append(name)
     renames: dict[str, str] = {}
-    alike: dict[str, list[str]] = {}
+    aliases: dict[str, list[str]] = {}
     """The definitions that wait until only one candidate with their text is left, by text."""
     pending = list(removed)
     for name in pending:  # which grows
@@ -375,9 +377,9 @@ def _find_equal_definitions(
         candidates = texts.get(text, [])
         if candidates and (len(candidates) == 1 or not isinstance(old.definitions[name], ir.Alias)):
             renames[name] = candidates.pop(0)
-            pending += (*referring.get(name, ()), *alike.pop(text, ()))
+            pending += (*referring.get(name, ()), *aliases.pop(text, ()))
         elif candidates:
-            alike.setdefault(text, []).append(name)
+            aliases.setdefault(text, []).append(name)
     declared = {*old.declared, *new.declared}
     return {old_name: new_name for old_name, new_name in renames.items() if {old_name, new_name} <= declared}
 
@@ -387,7 +389,7 @@ def _find_outermost(revised: SchemaRevision, names: AbstractSet[str]) -> tuple[s
     inner = {below for name in names for below in revised.references.get(name, ()) if below in names and below != name}
     outermost: list[str] = []
     covered: set[str] = set()
-    for name in [*(each for each in revised.definitions if each in names - inner), *sorted(inner)]:
+    for name in [*(name for name in revised.definitions if name in names - inner), *sorted(inner)]:
         if name not in covered:
             outermost.append(name)
             covered |= find_closure(revised, [name], covered)
@@ -402,7 +404,9 @@ def find_unread(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
     reasons: dict[str, str] = {}
     for name in dict.fromkeys((*old.bundle.definitions, *new.bundle.definitions)):
         before, after = (side.bundle.definitions.get(name, {}) for side in (old, new))
-        old_group, new_group = (dumps(without_prose(_extract_group(each)), sort_keys=True) for each in (before, after))
+        old_group, new_group = (
+            dumps(without_prose(_extract_group(schema)), sort_keys=True) for schema in (before, after)
+        )
         if old_group != new_group:
             reasons[name] = "definitions in a group are not read"
         elif old.texts.get(name) != new.texts.get(name) and not all(

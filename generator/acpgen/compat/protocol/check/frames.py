@@ -74,9 +74,9 @@ class Frame(Struct, frozen=True):
             is_reported = context.old.protocol.batch != context.new.protocol.batch
             if not (self.names.on(sender) or is_reported) and declares_batches(frame, side.stable_schemas):
                 plain.append({"type": "array", "items": {"anyOf": [*plain]}})
-            sent_schemas = [{"allOf": [frame, each]} for each in plain]
-        relations = [context.acceptance.include(each, accepted_schema, sender) for each in sent_schemas]
-        return max(relations, key=lambda each: ("yes", "undecided", "no").index(each.verdict.value))
+            sent_schemas = [{"allOf": [frame, schema]} for schema in plain]
+        relations = [context.acceptance.include(schema, accepted_schema, sender) for schema in sent_schemas]
+        return max(relations, key=lambda relation: ("yes", "undecided", "no").index(relation.verdict.value))
 
     def locate_refusal(self, context: Context, receiver: Revision, message: ir.JSON) -> str:
         """The pointer to the innermost refusal in a message outside of its content."""
@@ -100,10 +100,10 @@ def _restrict(names: AbstractSet[str], patterns: Iterable[str], side: SchemaRevi
     """
     plain: Schema = {}
     if kind is not None:
-        method, held = kind
+        method, part = kind
         envelope = side.protocol.envelope
         content = _get_content(side, kind)
-        plain = envelopes.make_frame(envelope, method, held, NOT_NULL)  # null is for the content to decide
+        plain = envelopes.make_frame(envelope, method, part, NOT_NULL)  # null is for the content to decide
         plain["required"] = [name for name in plain["required"] if name != content or method is None]
         if "id" not in names and plain["properties"].get("id"):
             plain["properties"]["id"] = _ID
@@ -112,14 +112,14 @@ def _restrict(names: AbstractSet[str], patterns: Iterable[str], side: SchemaRevi
         names |= {*_MEMBERS}
     elif not names:
         return {}
-    allowed = [{"enum": sorted(names)}, *({"pattern": each} for each in patterns), {"pattern": "^_"}]
+    allowed = [{"enum": sorted(names)}, *({"pattern": pattern} for pattern in patterns), {"pattern": "^_"}]
     return {**plain, "propertyNames": {"anyOf": allowed}}
 
 
 def _get_content(side: SchemaRevision, kind: Kind) -> str:
     """The member that holds the content of messages of a kind."""
-    method, held = kind
-    return held if method is None else envelopes.get_key(side.protocol.envelope, method, held)
+    method, part = kind
+    return part if method is None else envelopes.get_key(side.protocol.envelope, method, part)
 
 
 def find_frames(context: Context) -> Iterator[Frame]:
@@ -176,7 +176,7 @@ def _carries(schema: Schema) -> bool:
 
 
 def _list_forms(schema: Schema) -> list[Schema]:
-    return [schema, *(each for each in schema.get("anyOf", ()) if is_object(each))]
+    return [schema, *(branch for branch in schema.get("anyOf", ()) if is_object(branch))]
 
 
 # --- findings --------------------------------------------------------------------------------------------------------
@@ -224,7 +224,7 @@ def of_frames(context: Context, findings: Sequence[Reach]) -> Iterator[Reach]:
     renames = context.walk.find_renames()
     alone = context.old.bundle.definitions.keys() ^ context.new.bundle.definitions.keys()
     reported_places = {
-        place for each in findings if each.rule != "text-reworded" for place in (each.old_at, each.new_at)
+        place for finding in findings if finding.rule != "text-reworded" for place in (finding.old_at, finding.new_at)
     }
     for name in dict.fromkeys((*list_framing(context.old), *list_framing(context.new))):
         at = context.locate(name, name)
@@ -246,7 +246,7 @@ def _of_one(context: Context, name: str, revision: Revision) -> Reach:
         if not _carries(schema):
             old, new = (name, None) if revision == "old" else (None, name)
             return context.of_definition(Change("definition", old, new, **at), name)
-        sent_schema = _write_plain_messages(schema, [each.name for each in side.methods])
+        sent_schema = _write_plain_messages(schema, [method.name for method in side.methods])
         accepted_schema = side.write_frame(schema, context.contents.on(revision), schema)
         if context.acceptance.include(sent_schema, accepted_schema, get_opposite(revision)).verdict.value != "yes":
             return context.not_compared(name, "the message envelope is only in one revision", [revision], at)

@@ -48,7 +48,7 @@ def of_definitions(context: Context, findings: Sequence[Reach], unread: frozense
     `unread` another finding says that statements were not compared, and none says that no message can show the difference.
     """
     old, new, walk, roots = context.old, context.new, context.walk, context.roots
-    changes = [each for each in findings if each.rule != "text-reworded"]
+    changes = [finding for finding in findings if finding.rule != "text-reworded"]
     named: set[str] = set()
     for side, reported_places in _list_places(context, changes):
         places = {side.find_outermost(at) for at in reported_places}
@@ -58,7 +58,7 @@ def of_definitions(context: Context, findings: Sequence[Reach], unread: frozense
     alone = old.bundle.definitions.keys() ^ new.bundle.definitions.keys()
     renames = walk.find_renames()
     removed_names = {*context.cover.gone} - renames.keys()
-    visited_pairs = {Pair(each.old, each.new) for each in walk.nodes}
+    visited_pairs = {Pair(node.old, node.new) for node in walk.nodes}
     frame_names = {frame.names.old for frame in context.frames}
     for name, new_name in _pair_definitions(context):
         if name in removed_names or {name, new_name} & named:
@@ -96,16 +96,16 @@ def of_definitions(context: Context, findings: Sequence[Reach], unread: frozense
 
 def _list_places(context: Context, findings: Sequence[Reach]) -> Iterator[tuple[SchemaRevision, set[str]]]:
     """Yield both sides with the places that findings name."""
-    yield context.old, {each.old_at for each in findings if each.old_at}
-    yield context.new, {each.new_at for each in findings if each.new_at}
+    yield context.old, {finding.old_at for finding in findings if finding.old_at}
+    yield context.new, {finding.new_at for finding in findings if finding.new_at}
 
 
 def _is_settled(context: Context, pair: Pair) -> bool:
     """Whether a pair occurs only as variants selected by tags, and all messages and documents that contain it accept the same instances."""
-    if any((each.old, each.new, each.tag) == (pair.old, pair.new, None) for each in context.walk.nodes):
+    if any((node.old, node.new, node.tag) == (pair.old, pair.new, None) for node in context.walk.nodes):
         return False
-    holders = (each.pair for each in context.pairs if context.walk.holds(each.pair, pair))
-    return all(context.is_included(each, declared=False) for each in holders)
+    holders = (messages.pair for messages in context.pairs if context.walk.holds(messages.pair, pair))
+    return all(context.is_included(holder, declared=False) for holder in holders)
 
 
 def _is_claimed(context: Context, pair: Pair) -> bool:
@@ -136,7 +136,7 @@ def find_unread_statements(context: Context) -> Iterator[Reach]:
             {(key if by_name else key[1]): statements for key, statements in by_place.items()}
             for by_place in (old.list_statements(old_body, old_names), new.list_statements(new_body, new_names))
         )
-        differences = [each for key in before.keys() & after.keys() for each in before[key] ^ after[key]]
+        differences = [statement for key in before.keys() & after.keys() for statement in before[key] ^ after[key]]
         if differences:
             keywords = " and ".join(sorted({f"'{keyword}'" for _, keyword, _ in differences}))
             reason = f"what it says by {keywords} has changed in a place where no field or union is read"
@@ -191,7 +191,7 @@ def _collect_unstable_texts(side: SchemaRevision) -> dict[str, list[str]]:
 def measure_coverage(context: Context, findings: Sequence[Reach]) -> Coverage:
     """What was compared, and what was not."""
     names = {name for side in (context.old, context.new) for name in side.declared}
-    open_reasons = {each.location or "root": each.message for each in findings if _is_open(each)}
+    open_reasons = {finding.location or "root": finding.message for finding in findings if _is_open(finding)}
     not_compared = tuple(NotCompared(name, open_reasons[name]) for name in sorted(open_reasons))
     return Coverage(len(context.methods), len(names), len(names - open_reasons.keys()), not_compared)
 
@@ -199,14 +199,17 @@ def measure_coverage(context: Context, findings: Sequence[Reach]) -> Coverage:
 def find_inclusion(context: Context, sender: Revision, findings: Sequence[Reach]) -> Answer:
     """Whether the messages of one revision are a subset of the other's, including values that no sender declares."""
     receiver, acceptance = get_opposite(sender), context.acceptance
-    if any(receiver in each.refuses or (each.witness and each.witness.refused_by == receiver) for each in findings):
+    if any(
+        receiver in finding.refuses or (finding.witness and finding.witness.refused_by == receiver)
+        for finding in findings
+    ):
         return "no"
-    changed_pairs = (each.pair for each in context.pairs if context.is_changed(each))
+    changed_pairs = (messages.pair for messages in context.pairs if context.is_changed(messages))
     relations = chain(
         (acceptance.find_relation(pair, sender, declared=False) for pair in changed_pairs),
-        (each.ask(context, sender, declared=False) for each in context.frames),
+        (frame.ask(context, sender, declared=False) for frame in context.frames),
     )
-    is_open = any(_is_open(each) and receiver in each.doubtful for each in findings)
+    is_open = any(_is_open(finding) and receiver in finding.doubtful for finding in findings)
     for relation in relations:
         if relation.verdict.value == "no":
             return "no"

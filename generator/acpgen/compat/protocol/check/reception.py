@@ -16,7 +16,7 @@ from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import Answer, Revision, Witness, get_opposite
 from acpgen.compat.protocol.check.context import Context
 from acpgen.compat.protocol.check.counterparts import MessagePair, name_of
-from acpgen.compat.protocol.culprits import Way, find_way, select_type
+from acpgen.compat.protocol.culprits import ValuePath, find_value_path, select_type
 from acpgen.compat.protocol.sender_schemas import write_schema
 from acpgen.compat.rule import Judgement
 from acpgen.compat.rules import KINDS
@@ -88,8 +88,8 @@ class Receiver(Struct, frozen=True):
             culprit = kind.make_lost_culprit(change, placed.pair, sender) if never else None
         if culprit is None:
             return None
-        way = find_way(placed.steps, sender, whole, self.context.walk)
-        return replace(culprit, at=(*way, *culprit.at))
+        path = find_value_path(placed.steps, sender, whole, self.context.walk)
+        return replace(culprit, at=(*path, *culprit.at))
 
     def find_refusal(self, culprit: Culprit, sender: Revision) -> tuple[Answer, Witness | None]:
         """Whether all values with the culprit are accepted, and a message that is refused because of it."""
@@ -117,25 +117,25 @@ class Receiver(Struct, frozen=True):
         shows = self.context.validator.make_culprit_test(sender, union_refuses)
         if relation.witness is not None and shows(relation.witness.value):
             return False
-        inside = replace(culprit, at=culprit.at[len(around) :])
-        return self.context.acceptance.with_culprit(union, sender, inside).verdict.value == "yes"
+        inner_culprit = replace(culprit, at=culprit.at[len(around) :])
+        return self.context.acceptance.with_culprit(union, sender, inner_culprit).verdict.value == "yes"
 
     def _is_understood_elsewhere(self, culprit: Culprit, sender: Revision) -> Answer:
         """Whether another branch of the outermost union around a place accepts and declares all values with the culprit."""
         union, around = self._find_union(sender)
         if union is None or self.placed.free or self.placed.change.what not in _OF_NAMES:
             return "no"
-        inside = replace(culprit, at=culprit.at[len(around) :])
-        return self.context.acceptance.with_culprit(union, sender, inside, declared=True).verdict.value
+        inner_culprit = replace(culprit, at=culprit.at[len(around) :])
+        return self.context.acceptance.with_culprit(union, sender, inner_culprit, declared=True).verdict.value
 
-    def _find_union(self, sender: Revision) -> tuple[Pair | None, Way]:
+    def _find_union(self, sender: Revision) -> tuple[Pair | None, ValuePath]:
         """The outermost union around the place, or the place that has gained or lost a branch, with the path to it; `None` for none."""
         steps, walk, whole = self.placed.steps, self.context.walk, self.messages.pair
         kinds = [*(step.kind for step in steps), self.placed.change.kind]
         depth = next((depth for depth, kind in enumerate(kinds) if kind in _BRANCHES), None)
         if depth is None:
             return None, []
-        return walk.find_below(whole, steps[:depth]), find_way(steps[:depth], sender, whole, walk)
+        return walk.find_below(whole, steps[:depth]), find_value_path(steps[:depth], sender, whole, walk)
 
     def _find_loss(self, culprit: Culprit, sender: Revision) -> Witness | None:
         """A message with the culprit, whatever the receiver accepts."""
