@@ -275,6 +275,7 @@ def test_what_is_wrong_with_an_openrpc_document_is_told_where_it_stands() -> Non
         "schema.json#/methods/0/params/0/schema/type",
         "schema.json#/methods/0/result/schema/minimum",
     ]
+    assert faults_of({**openrpc(), "methods": {"a": {}}})[0].startswith("schema.json#/methods: ")
     assert kinds_of({"$defs": {"A": {"type": "object"}}}, read_built_in("openrpc")) == [NOT_THAT_DOCUMENT]
 
 

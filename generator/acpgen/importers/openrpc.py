@@ -60,7 +60,10 @@ class OpenRpc:
         schemas: Any = components.get("schemas") if is_object(components) else None
         for name, schema in schemas.items() if is_object(schemas) else ():
             self._define(name, _localize(schema), self.locate("components", "schemas", name))
-        for index, method in enumerate(document["methods"]):
+        listed: Any = document["methods"]
+        if not is_array(listed):
+            self._refuse(self.locate("methods"), "the methods are an array")
+        for index, method in enumerate(listed if is_array(listed) else ()):
             target, at = self._resolve(method, self.locate("methods", index))
             if is_object(target):
                 self._read_method(target, at)

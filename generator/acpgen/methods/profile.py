@@ -134,7 +134,7 @@ def choose(documents: Documents, profile: Profile | None = None) -> Profile:
 
 def is_document(value: Mapping[str, Any], kind: Document) -> bool:
     """Whether a file evidently is such a document, and not a JSON Schema."""
-    return isinstance(value.get(kind), str) and isinstance(value.get("methods"), list)
+    return isinstance(value.get(kind), str) and "methods" in value
 
 
 @cache
