@@ -17,7 +17,7 @@ from .errors import DecodeError, EncodeError
 from .fields import is_record, shape_of
 from .json_types import Mismatch, is_array, is_object
 from .pointers import resolve_reference
-from .receiving import Receiving, explain_value, find_module_name, get_receiving, list_bounds
+from .receiving import Receiving, explain_value, find_receiving, list_bounds
 from .records import Record
 from .types import read_type
 from .writers import DEEP, to_plain
@@ -96,7 +96,7 @@ def _write(value: Any) -> Any:
 
 def write_json_schema(type_: Any, handler: Any) -> dict[str, Any]:
     """The published JSON Schema of a type, with references in pydantic's form."""
-    receiving = get_receiving(find_module_name(type_))
+    receiving = find_receiving(type_)
     name = str(receiving.locate(read_type(type_))[1])
     writing = _WRITING.get()
     if type_ in writing:
@@ -189,6 +189,6 @@ _OF_VALUES: Final = ("const", "enum", "default", "examples", "type", "required",
 def _make_ref(type_: Any) -> str:
     if is_record(type_):
         return f"{type_.__module__}.{type_.__qualname__}:{id(type_)}"
-    module = find_module_name(type_)
-    name = get_receiving(module).schema_module.name_of(type_) or getattr(type_, "text", "Union")
-    return f"{module}.{name}:{hash(type_)}"
+    receiving = find_receiving(type_)
+    name = receiving.schema_module.name_of(type_) or getattr(type_, "text", "Union")
+    return f"{receiving.module}.{name}:{hash(type_)}"

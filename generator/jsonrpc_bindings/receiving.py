@@ -273,8 +273,9 @@ _IN_ENGINE: Final = {
 """Replacements for the syntax of `re`: the engine only has Unicode word boundaries."""
 
 
-def get_receiving(module: str) -> Receiving:
-    """The validator for the types of a module: by the schema of their package, or by their annotations alone if there is none."""
+def find_receiving(type_: Any) -> Receiving:
+    """The validator for a type: by the schema of the package of the first class or alias in it, or by annotations if it has none."""
+    module = next(_list_modules(type_), __name__)
     if module not in _KNOWN:
         schema_module = find_module(module)
         try:
@@ -288,7 +289,7 @@ def get_receiving(module: str) -> Receiving:
 def accepts(type_: Type, value: Any) -> bool:
     """Whether receivers accept a Python value as an instance of a type."""
     try:
-        return get_receiving(find_module_name(type_.annotation)).accepts(type_, to_readable(value))
+        return find_receiving(type_.annotation).accepts(type_, to_readable(value))
     except EncodeError:
         return False
 
@@ -296,7 +297,7 @@ def accepts(type_: Type, value: Any) -> bool:
 def choose_branch(branches: Sequence[Type], value: Any) -> Type:
     """The branch of a union, of several that accept a Python value, that the value fits best: of those that it fits equally, the first."""
     instance = to_readable(value)
-    return max(branches, key=lambda branch: get_receiving(find_module_name(branch.annotation)).rank(branch, instance))
+    return max(branches, key=lambda branch: find_receiving(branch.annotation).rank(branch, instance))
 
 
 def explain_value(type_: Any, value: Any) -> list[Problem]:
@@ -305,15 +306,11 @@ def explain_value(type_: Any, value: Any) -> list[Problem]:
         instance = to_readable(value)
     except EncodeError as error:
         return list(error.problems) or [Problem("", "", str(error))]
-    return list(islice(get_receiving(find_module_name(type_)).find_problems(read_type(type_), instance), 100))
-
-
-def find_module_name(type_: Any) -> str:
-    """The name of the module of a type: that of the first class or alias in it; this module if there is none."""
-    return next(_list_modules(type_), __name__)
+    return list(islice(find_receiving(type_).find_problems(read_type(type_), instance), 100))
 
 
 def _list_modules(type_: Any) -> Iterator[str]:
+    """Yield the modules of the classes and aliases in a type."""
     if isinstance(type_, Alias):
         yield type_.module
     elif is_record(type_) or is_string_enum(type_):
