@@ -82,6 +82,17 @@ def test_language_mode_asks_about_the_documents_themselves(folder: Path) -> None
     assert report["findings"][0]["witness"]["value"] == -1
 
 
+@pytest.mark.parametrize("mode", ["protocol", "language"])
+def test_a_draft_that_is_not_known_is_a_fault_with_a_hint(folder: Path, mode: str) -> None:
+    for name, more in (("old", {}), ("new", {"type": "object"})):
+        schema = {"$schema": "https://example.com/own", "properties": {"a": {}}, **more}
+        (folder / f"{name}.json").write_text(json.dumps(schema))
+    done = run(folder, "diff", "old.json", "new.json", "--mode", mode)
+    assert done.returncode == 2 and done.stderr.count("names 'https://example.com/own'") == 2
+    done = run(folder, "diff", "old.json", "new.json", "--mode", mode, "--ref", "https://example.com/own=draft-07")
+    assert done.returncode == 1 and "breaking" in done.stdout
+
+
 def test_unstable_parts_are_compared_on_demand(folder: Path) -> None:
     marked = {**LARGER["$defs"]["GoRequest"]}
     marked["properties"] = {**marked["properties"], "cwd": {"type": "string", "x-unstable": True}}

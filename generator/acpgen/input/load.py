@@ -339,8 +339,8 @@ def _as_object(document: Document) -> Document:
 
 
 def parse_unchecked(source: Source) -> Documents:
-    """Parse a schema as strict JSON without validation against a meta-schema. Raises `Faults`."""
-    return _make_documents(source, lambda value, at, references: ())
+    """Parse a schema as strict JSON of known drafts, without validation against their meta-schemas. Raises `Faults`."""
+    return _make_documents(source, check_draft)
 
 
 def _make_documents(source: Source, judge: Callable[[JSON, str, Mapping[str, JSON]], Iterable[Fault]]) -> Documents:
@@ -410,12 +410,19 @@ def check(
     if not isinstance(value, dict):
         yield NOT_AN_OBJECT(at=at)
         return
+    yield from check_draft(value, at, documents)
     draft = find_draft(value, documents)
-    if draft is None:
+    if draft is not None:
+        yield from check_schema(value, f"{at}#", draft, patterns=patterns)
+
+
+def check_draft(value: JSON, at: str, documents: Mapping[str, JSON]) -> Iterator[Fault]:
+    """Yield what is unknown of the draft that a document names by `$schema`. `documents` maps URIs to documents."""
+    draft = find_draft(value, documents)
+    if draft is not None:
+        yield from (UNKNOWN_VOCABULARY(at=f"{at}#/$schema", vocabulary=vocabulary) for vocabulary in draft.demands)
+    elif is_object(value):
         yield UNKNOWN_DIALECT(at=f"{at}#/$schema", dialect=str(value["$schema"]))
-        return
-    yield from (UNKNOWN_VOCABULARY(at=f"{at}#/$schema", vocabulary=vocabulary) for vocabulary in draft.demands)
-    yield from check_schema(value, f"{at}#", draft, patterns=patterns)
 
 
 def check_schema(value: JSON, at: str, draft: Draft, *, patterns: bool = False) -> Iterator[Fault]:
