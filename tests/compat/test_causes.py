@@ -345,6 +345,33 @@ def test_a_field_that_gets_another_definition_is_no_rename_of_the_one_it_had() -
     assert "definition-renamed" not in {each.rule for each in compared(schema("Part"), schema("Item")).findings}
 
 
+def test_a_change_of_a_base_of_the_root_and_of_a_definition_is_one_finding() -> None:
+    def schema(**more: Schema) -> Schema:
+        heir: Schema = {"allOf": [{"$ref": "#/$defs/Base"}]}
+        base = go({"a": {"type": "string"}, **more})
+        return {**heir, **go({"item": {"$ref": "#/$defs/Item"}}), "$defs": {"Base": base, "Item": heir}}
+
+    (finding,) = compared(schema(), schema(b={"type": "string"})).findings
+    assert (finding.rule, finding.declaration) == ("field-added", "Base.b")
+    assert {each.location for each in finding.reaches} == {"b", "item.b"}
+
+
+def test_what_differs_in_a_definition_is_not_told_of_the_maps_that_refer_to_it() -> None:
+    def schema(member: Schema) -> Schema:
+        def name_many(name: str) -> Schema:
+            return {"type": "object", "patternProperties": {"^x": {"$ref": f"#/$defs/{name}"}}}
+
+        limits = {"Outer": {"if": {"required": ["a"]}, "then": {"$ref": "#/$defs/Limit"}}, "Limit": go({"a": member})}
+        definitions = {"Inner": {**go({"a": member}), **CLOSED}, "Holder": go({"inner": {"$ref": "#/$defs/Inner"}})}
+        names = ("Inner", "Holder", "Outer")
+        members = {name.lower(): {"$ref": f"#/$defs/{name}"} for name in names}
+        maps = {f"{name.lower()}s": name_many(name) for name in names}
+        return {**go({**members, **maps}), "$defs": {**definitions, **limits}}
+
+    report = compared(schema({}), schema({"type": "string"}))
+    assert {each.declaration for each in report.findings if each.severity != "editorial"} == {"Inner.a", "Outer"}
+
+
 def test_what_a_file_says_is_one_finding_however_many_definitions_extend_it(tmp_path: Path) -> None:
     def folder(name: str, **more: Schema) -> Path:
         derived = {

@@ -200,9 +200,10 @@ _TOGETHER: Final = {"if": ("if", "then", "else")}
 
 def declares_nothing(objects: Objects, schemas: Mapping[str, Schema]) -> bool:
     """Whether objects declare no members except unstable fields in any keyword, so that all their members are free."""
+    if not all(field.unstable for field in objects.fields):
+        return False
     names, patterns = _list_names(objects.name, schemas) if objects.name is not None else ({}, {})
-    undeclared = names.keys() - {field.name for field in objects.fields}
-    return all(field.unstable for field in objects.fields) and not (undeclared or patterns)
+    return not patterns and names.keys() <= {field.name for field in objects.fields}
 
 
 def find_conditional_members(

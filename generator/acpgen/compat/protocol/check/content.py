@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -18,7 +19,7 @@ from acpgen.compat.changes import (
     join_limits,
     make_unexplained_limit,
 )
-from acpgen.compat.diff.pairs import DOUBT, Declaration, Pair, PlacedChange, Step
+from acpgen.compat.diff.pairs import DOUBT, Declaration, Pair, PairNode, PlacedChange, Step
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import REVISIONS, Reach, Revision, Sides, get_opposite
 from acpgen.compat.protocol.check.context import Context, describe_break
@@ -38,7 +39,7 @@ from acpgen.compat.protocol.messages import find_envelope_path
 from acpgen.compat.protocol.revision import list_fields, scan_references, with_names
 from acpgen.compat.protocol.sender_schemas import declares_nothing, write_schema
 from acpgen.compat.rules import KINDS, judge
-from acpgen.input.walk import Schema, find_reachable
+from acpgen.input.walk import Schema, find_reachable, find_sources
 from acpgen.meaning import sample_texts
 from acpgen.meaning.definition_order import list_references
 from schema_inclusion import FORMATS
@@ -63,6 +64,8 @@ class Content:
     def __init__(self, context: Context) -> None:
         self.context = context
         self._answered: dict[Pair, set[Revision]] = {}
+        self._explained: dict[Revision, AbstractSet[Pair]] = {}
+        """The pairs whose refusals by a revision the findings so far explain; empty if there is a new one."""
         self._whole: list[MessagePair] = []
 
     def compare(self, messages: MessagePair, elsewhere: frozenset[Pair]) -> Iterator[Reach]:
@@ -116,7 +119,10 @@ class Content:
             explained = explained.union(*(self._answered.get(pair, ()) for pair in inner_pairs))
             if pair_names is not None and all(names in self._pairs for names in pair_names):
                 pairs = (pair for names in pair_names for pair in self._pairs[names])
-                explained = explained.union(*map(self._find_explained, pairs))
+                inner_explained: set[Revision] = set()
+                inner_explained = inner_explained.union(*map(self._find_explained, pairs))
+                self._answer(placed, inner_explained)
+                explained |= inner_explained
             hidden = self._find_hidden_refusals(placed, messages, below) if pair_names is None else ()
             doubtful = doubted.setdefault((placed.pair, placed.steps, placed.change.name), set())
             for reach in (*self._settle(placed, messages, explained | doubtful), *hidden):
@@ -141,6 +147,21 @@ class Content:
         return pairs
 
     @cached_property
+    def _different(self) -> Mapping[Pair, list[tuple[Step, Pair]]]:
+        """The pairs of values inside each pair that may be refused: not of equal shapes that refer to nothing that has changed."""
+        old, new, rewritten = self.context.old, self.context.new, self.context.rewritten
+
+        def is_equal(pair: Pair) -> bool:
+            is_alike = pair.old == pair.new or old.get_shape(pair.old) == new.get_shape(pair.new)
+            return is_alike and rewritten.isdisjoint(list_references(pair.old))
+
+        def list_different(node: PairNode) -> list[tuple[Step, Pair]]:
+            inner = ((step, pair) for step, pair in node.children if step.kind in _INNER and step.was is None)
+            return [(step, pair) for step, pair in inner if not pair.free and not is_equal(pair)]
+
+        return {pair: list_different(node) for pair, node in self.context.walk.nodes.items()}
+
+    @cached_property
     def _counterparts(self) -> Mapping[str, str]:
         """The new names of definitions that are compared, by the old name; a definition that keeps its name is its own."""
         names: set[Sides[str]] = {*self._pairs}
@@ -153,10 +174,23 @@ class Content:
     def _find_referred(self, texts: Sides[Sequence[str] | None]) -> list[Sides[str]] | None:
         """The names of definitions that keywords refer to and that differ; `None` if the texts of the keywords differ in more than
         renamed definitions.
+
+        A definition that is not compared itself stands for those that refer to it.
         """
 
         def rename(name: str) -> str:
             return self._counterparts.get(name, name)
+
+        def is_different(name: str) -> bool:
+            new_name = rename(name)
+            has_both = name in old.texts and new_name in new.texts
+            return has_both and with_names(old.texts[name], rename) != with_names(new.texts[new_name], str)
+
+        def list_referring(name: str) -> list[str]:
+            is_compared = Sides(name, rename(name)) in self._pairs
+            return (
+                [] if is_compared else [referring for referring in reached if name in old.references.get(referring, ())]
+            )
 
         old, new, rewritten = self.context.old, self.context.new, self.context.rewritten
         if texts.old is None or texts.new is None:
@@ -167,11 +201,8 @@ class Content:
             return None
         start = {name for text in texts.old for name in scan_references(text)} & rewritten
         reached = find_reachable(start, lambda name: rewritten.intersection(old.references.get(name, ())))
-        pairs = (Sides(name, rename(name)) for name in reached)
-        shared = [pair for pair in pairs if pair.old in old.texts and pair.new in new.texts]
-        return [
-            pair for pair in shared if with_names(old.texts[pair.old], rename) != with_names(new.texts[pair.new], str)
-        ]
+        around = find_reachable(filter(is_different, reached), list_referring)
+        return [Sides(name, rename(name)) for name in around if name in start or not list_referring(name)]
 
     def _find_hidden_refusals(
         self, placed: PlacedChange, messages: MessagePair, below: Sequence[_Refusal]
@@ -235,10 +266,8 @@ class Content:
         context, receiver = self.context, get_opposite(sender)
         pending, visited = [root], {root.pair}
         for around in pending:  # which grows
-            for step, pair in context.walk.nodes[around.pair].children:
-                is_alike = context.old.get_shape(pair.old) == context.new.get_shape(pair.new)
-                is_equal = is_alike and context.rewritten.isdisjoint(list_references(pair.old))
-                if step.kind not in _INNER or step.was is not None or pair.free or pair in visited or is_equal:
+            for step, pair in self._different[around.pair]:
+                if pair in visited:
                     continue
                 visited.add(pair)
                 steps = (*around.steps, step)
@@ -253,12 +282,18 @@ class Content:
 
     def _find_explained(self, pair: Pair) -> set[Revision]:
         """The revisions whose refusals of a pair are explained by the findings of the pair and of the pairs inside it."""
-        revisions: set[Revision] = set()
-        return revisions.union(*(self._answered.get(inner, ()) for inner in find_reachable([pair], self._list_changed)))
+        if not self._explained:
+            inside = {each: [*self._list_changed(each)] for each in self.context.walk.nodes}
+            self._explained = {
+                side: find_sources((each for each, sides in self._answered.items() if side in sides), inside).keys()
+                for side in REVISIONS
+            }
+        return {side for side in REVISIONS if pair in self._explained[side]}
 
     def _answer(self, placed: PlacedChange, revisions: Iterable[Revision]) -> None:
         """Record that a finding explains what these revisions refuse of a pair."""
         self._answered.setdefault(placed.pair, set()).update(revisions)
+        self._explained = {}
 
     def _record_finding(self, placed: PlacedChange, reach: Reach) -> Sequence[Revision]:
         """Record what a finding explains, and return the revisions that refuse something because of it."""
@@ -447,7 +482,7 @@ def declare(
     are the same in every message that contains them. `place` is the place in the message, `within` what it names inside the pair.
     """
     declaration, named = (declaration or Declaration(placed.pair) for declaration in (placed.declaration, placed.named))
-    at = _locate_declaration(context, placed, declaration)
+    at = _locate_declaration(context, placed)
     around = context.locate(*(name or "" for name in declaration.names))
     is_placed = bool(placed.change.old_at or placed.change.new_at)
     nearest = next((n for n, step in reversed(list(enumerate(placed.steps, 1))) if step.old_at or step.new_at), 0)
@@ -479,7 +514,7 @@ def declare(
     return places, Cause(label if is_whole else extend_location(label, within), key, text)
 
 
-def _locate_declaration(context: Context, placed: PlacedChange, declaration: Declaration) -> ChangePlaces:
+def _locate_declaration(context: Context, placed: PlacedChange) -> ChangePlaces:
     """The places of a change in both revisions.
 
     If one side declares it in a base that the record refers to, and the other side only has the place of the whole record, the base is
@@ -487,9 +522,9 @@ def _locate_declaration(context: Context, placed: PlacedChange, declaration: Dec
     """
     at: dict[Revision, str] = {"old": placed.old_at, "new": placed.new_at}
     for revision, opposite in DIRECTIONS:
-        origins, holder = context.revisions.on(revision).bundle.origins, declaration.names.on(revision)
+        side = context.revisions.on(revision)
+        holder, rest = side.find_owner(at[revision])
         base, _ = context.revisions.on(opposite).find_owner_or_root(at[opposite])
-        is_whole = holder is not None and at[revision] == origins.get(holder)
-        if is_whole and base != holder and base in find_closure(context.revisions.on(revision), [str(holder)]):
-            at[revision] = origins.get(base, at[revision])
+        if holder and not rest and base != holder and base in find_closure(side, [holder]):
+            at[revision] = side.bundle.origins.get(base, at[revision])
     return {"old_at": at["old"], "new_at": at["new"]}
