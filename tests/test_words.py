@@ -281,7 +281,7 @@ NO_VARIABLES: Final = frozenset(
 """What no variable of a function and no parameter is called: it says that there is something, and not what."""
 
 
-PRONOUNS: Final = frozenset({"another", "mine", "one", "other", "own", "theirs"})
+PRONOUNS: Final = frozenset({"another", "each", "mine", "one", "other", "own", "theirs"})
 """What they are not called either, apart from operands of operators: a branch, a member or a definition has a noun. The sides of a
 merge are ours and theirs.
 """

@@ -283,9 +283,11 @@ class Content:
     def _find_explained(self, pair: Pair) -> set[Revision]:
         """The revisions whose refusals of a pair are explained by the findings of the pair and of the pairs inside it."""
         if not self._explained:
-            inside = {each: [*self._list_changed(each)] for each in self.context.walk.nodes}
+            inner_pairs = {node: [*self._list_changed(node)] for node in self.context.walk.nodes}
             self._explained = {
-                side: find_sources((each for each, sides in self._answered.items() if side in sides), inside).keys()
+                side: find_sources(
+                    (node for node, sides in self._answered.items() if side in sides), inner_pairs
+                ).keys()
                 for side in REVISIONS
             }
         return {side for side in REVISIONS if pair in self._explained[side]}
