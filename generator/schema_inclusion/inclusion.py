@@ -7,6 +7,7 @@ not contain another of its own kind. Such answers are provisional until the oute
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
@@ -15,7 +16,7 @@ from schema_inclusion import arrays, objects, scalars
 from schema_inclusion.constraints import Constraints
 from schema_inclusion.evaluation import holds
 from schema_inclusion.forms import Forms
-from schema_inclusion.formula import Either, Formula, Kind, Switch
+from schema_inclusion.formula import Either, Formula, Kind, Ref, Switch
 from schema_inclusion.results import EMPTY, Empty, Result, Satisfied, Unknown, combine_doubts
 from schema_inclusion.values import Json
 
@@ -25,6 +26,18 @@ LARGEST_VALUE: Final = 10_000
 """The maximum number of values inside a value that is returned: `{"a": V, "b": V}` doubles at each level."""
 
 _SINGLE_KINDS: Final = (*(Kind.NULL, Kind.FALSE, Kind.TRUE, Kind.STRING, Kind.NUMBER, Kind.ARRAY, Kind.OBJECT),)
+
+
+def _rank_clause(clause: Either | Switch) -> tuple[float, int]:
+    """The rank of a clause among those to be split, lowest first: one of which each branch says much soon decides the others."""
+    if isinstance(clause, Switch):
+        return -math.inf, 0
+    return -min(_count_conjuncts(part) for part in clause.parts), len(clause.parts)
+
+
+def _count_conjuncts(formula: Formula) -> float:
+    """How much a formula says: a reference, which may lead to anything, more than all others."""
+    return math.inf if isinstance(formula, Ref) and formula.holds else len(objects.split_conjunction(formula))
 
 
 @dataclass(slots=True)
@@ -187,10 +200,7 @@ class Prover:
         hit = self._reuse(formula, base)
         if hit is not None:
             return hit
-        clause = min(
-            constraints.clauses,
-            key=lambda disjunction: 0 if isinstance(disjunction, Switch) else len(disjunction.parts),
-        )
+        clause = min(constraints.clauses, key=_rank_clause)
         remainder = self._drop(formula, clause)
         doubt: Empty | Unknown = EMPTY
         for branch in self._list_branches(clause):

@@ -473,6 +473,20 @@ def test_large_tagged_unions_are_decided_within_few_steps() -> None:
     assert (comparison.backward.verdict, comparison.forward.verdict) == (Verdict.YES, Verdict.NO)
 
 
+def test_untagged_unions_that_refer_to_themselves_are_decided_within_few_steps() -> None:
+    def union(extra: dict[str, Json]) -> Json:
+        def close(name: str, schema: Json) -> Json:
+            return {**record({name: schema, "unit": {"$ref": "#/$defs/Unit"}}, name), "additionalProperties": False}
+
+        many: Json = {"type": "array", "items": {"$ref": "#/$defs/Test"}}
+        branches = [*(close(f"p{i}", STRING) for i in range(8)), *(close(name, many) for name in ("and", "or"))]
+        unit = {**record({"a": STRING, **extra}), "additionalProperties": False}
+        return {"$ref": "#/$defs/Test", "$defs": {"Test": {"anyOf": branches}, "Unit": unit}}
+
+    comparison = compare(union({}), union({"b": STRING}), steps=5_000)
+    assert (comparison.backward.verdict, comparison.forward.verdict) == (Verdict.YES, Verdict.NO)
+
+
 def test_a_shared_definition_tree_is_not_unfolded_exponentially() -> None:
     def tower(last: dict[str, Json]) -> Json:
         levels: dict[str, Json] = {
