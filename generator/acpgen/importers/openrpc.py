@@ -60,10 +60,10 @@ class OpenRpc:
         schemas: Any = components.get("schemas") if is_object(components) else None
         for name, schema in schemas.items() if is_object(schemas) else ():
             self._define(name, _localize(schema), self.locate("components", "schemas", name))
-        listed: Any = document["methods"]
-        if not is_array(listed):
+        method_list: Any = document["methods"]
+        if not is_array(method_list):
             self._refuse(self.locate("methods"), "the methods are an array")
-        for index, method in enumerate(listed if is_array(listed) else ()):
+        for index, method in enumerate(method_list if is_array(method_list) else ()):
             target, at = self._resolve(method, self.locate("methods", index))
             if is_object(target):
                 self._read_method(target, at)
