@@ -39,7 +39,7 @@ class Script:
     def note(self, method: str, params: Any) -> None:
         self.requests.append((method, params))
         if method in self.refused:
-            raise RequestError(-32603, "not today")
+            raise RequestError(-32602, "not today")
 
     def asked(self, method: str) -> list[Any]:
         return [params for name, params in self.requests if name == method]

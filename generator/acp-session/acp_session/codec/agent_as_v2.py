@@ -17,12 +17,13 @@ from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from acp_bindings import UNSET, ConnectionClosed, RequestError, to_builtins, v1, v2
+from acp_bindings import UNSET, ConnectionClosed, DecodeError, PeerError, RequestError, to_builtins, v1, v2
 from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
 from acp_session.background import CancelScope
 from acp_session.diffs import as_object
+from acp_session.errors import Error, answer_to
 from acp_session.prompts import TurnQueue
 from acp_session.services import SERVICE_METHODS, Local, LocalServices
 from acp_workspace.approval import ApprovalRequest, Approve
@@ -34,7 +35,7 @@ from jsonrpc_bindings.errors import REQUEST_CANCELLED
 from jsonrpc_bindings.peers import Side
 
 from .losses import OnLoss, Place
-from .relay import AgentRelay, Calls, ClientRelay, Handler, LocalCalls, decode, relay_errors, with_id_of_client
+from .relay import AgentRelay, Calls, ClientRelay, Handler, LocalCalls, decode, with_id_of_client
 from .tables import METHODS
 from .to_v1 import CARRIER_METHOD, TURN_STATES, ToV1, is_carried, offer_services
 from .to_v2 import ToV2
@@ -54,7 +55,7 @@ class Turn:
     has_started: asyncio.Event = field(default_factory=asyncio.Event)
     is_answered: asyncio.Event = field(default_factory=asyncio.Event)
     is_reported: bool = False
-    failure: RequestError | None = None
+    failure: PeerError | RequestError | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -343,12 +344,16 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         try:
             if session.scope.is_cancelled:  # before it was sent
                 raise RequestError(REQUEST_CANCELLED, "the prompt was cancelled")
-            asking = self.far.request("session/prompt", request, timeout=math.inf)  # a turn has no limit
-            end = to_builtins(await relay_errors(asking))
+            # a turn has no limit
+            end = to_builtins(await self.far.request("session/prompt", request, timeout=math.inf))
         except Exception as exception:  # noqa: BLE001 - whatever kept the prompt from being sent ends it
-            error = exception if isinstance(exception, RequestError) else RequestError(INTERNAL_ERROR, str(exception))
+            error = (
+                answer_to(exception)
+                if isinstance(exception, Error | DecodeError)
+                else RequestError(INTERNAL_ERROR, str(exception))
+            )
             if not turn.has_started.is_set() and not turn.is_answered.is_set():
-                turn.failure = error
+                turn.failure = exception if isinstance(exception, PeerError) else error
             error_end = {"stopReason": "error", "error": error.as_json()}
             end = {"stopReason": "cancelled"} if session.scope.is_cancelled else error_end
         try:
