@@ -66,7 +66,7 @@ def _find_platform(path: str | None) -> str | None:
 
 def is_absolute(path: str) -> bool:
     """Whether a path is absolute, on any platform."""
-    return path.startswith("/") or ntpath.isabs(path)
+    return path.startswith("/") or _find_platform(path) is not None
 
 
 def normalize(path: str) -> str:

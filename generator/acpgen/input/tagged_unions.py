@@ -148,7 +148,9 @@ def recognise(shapes: Sequence[ObjectShape]) -> Tagged | None:
             if tags := shape.find_tags(name):
                 marks.setdefault(name, {})[index] = tags
     candidates = [
-        candidate for name, tags in marks.items() if (candidate := _find_by_tag(name, tags, shapes)) is not None
+        candidate
+        for name, tags_by_index in marks.items()
+        if (candidate := _find_by_tag(name, tags_by_index, shapes)) is not None
     ]
     return max(candidates, key=lambda candidate: (len(candidate.first_tags), -len(candidate.variants)), default=None)
 

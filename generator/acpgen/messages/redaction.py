@@ -71,7 +71,7 @@ LONGEST_WORD: Final = 80
 LONGEST_ID: Final = 512
 
 NAMES: Final = frozenset(
-    (*(("Implementation", name) for name in ("name", "version")), ("EnvVariable", "name"), ("HttpHeader", "name"))
+    [("Implementation", "name"), ("Implementation", "version"), ("EnvVariable", "name"), ("HttpHeader", "name")]
 )
 """Members of definitions whose strings are names: of programs, variables and headers."""
 WORDS: Final = frozenset({"mimeType", "signal", "currency"})

@@ -309,7 +309,7 @@ def _find_limits(number: ir.Number) -> tuple[dict[str, int | float], bool]:
         if not bounds:
             continue
         # Of equal ones that without the limit itself.
-        bound, key = max(bounds, key=lambda bound: (bound[0], bound[1] == exclusive))
+        bound, key = max(bounds, key=lambda pair: (pair[0], pair[1] == exclusive))
         if number.integer and abs(bound) < _LARGEST_LIMIT:
             msgspec_limits[name] = sign * (floor(bound) + 1 if key == exclusive else ceil(bound))
         elif abs(bound) > _LARGEST_LIMIT:
