@@ -8,6 +8,7 @@ character.
 from __future__ import annotations
 
 from collections.abc import Sequence as Listed
+from itertools import chain
 from typing import Final
 
 from msgspec import Struct
@@ -68,7 +69,7 @@ def drop_pairs(node: Node) -> Node:
 
 
 class _Matrix(Struct, frozen=True):
-    """A node as a transition matrix over two states, a boundary and the middle of a pair: what it matches from each to each.
+    """A node as a transition matrix over two states, a boundary and the middle of a pair: what it matches from each state to each.
 
     `whole` is from boundary to boundary, `middle` from middle to middle.
     """
@@ -200,9 +201,7 @@ def _look_behind(part: Node, positive: bool) -> _Matrix:
     matrix = _build_matrix(part)
     if isinstance(part, Chars):
         before = [whole.ranges for whole in (matrix.whole,) if isinstance(whole, Chars)]
-        ranges = join_ranges(
-            pair for ranges in (*before, ASTRAL if matrix.middle_end is not None else ()) for pair in ranges
-        )
+        ranges = join_ranges(chain(*before, ASTRAL if matrix.middle_end is not None else ()))
         middle = EMPTY if (matrix.start_middle is not None) is positive else None
         return _Matrix(Behind(Chars(ranges), positive), middle=middle)
     if (

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice, starmap
+from itertools import chain, islice, starmap
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from .json_values import Path, get_text, is_array, is_object
@@ -350,7 +350,7 @@ class Types:
         if node.constants or not node.unions:
             yield node
             return
-        for branch in (branch for union in node.unions for branch in union):
+        for branch in chain.from_iterable(node.unions):
             yield from self._list_variants(self._get_node(branch))
 
     def _is_text(self, schemas: Iterable[Any]) -> bool:

@@ -173,20 +173,20 @@ class AgentCore(peers.Agent):
     async def session_list(self, params: v2.ListSessionsRequest, /) -> v2.ListSessionsResponse:
         """List the sessions that pass the filters, newest first, in pages. Raises `RequestError` for an invalid cursor."""
         user = self.peer.user
-        infos = {session.session_id: session for session in await self._call(self.agent.store.list(user))}
+        infos = {info.session_id: info for info in await self._call(self.agent.store.list(user))}
         infos |= {
             session.id: session.stored.info() for session in self.sessions.values() if session.stored.user == user
         }
         order = sorted(infos.values(), key=_sort_key, reverse=True)
         matches = self._workspace.filter_sessions(
-            order, params, lambda session: parse_scope(session.cwd, session.additional_directories, flavour=None)
+            order, params, lambda info: parse_scope(info.cwd, info.additional_directories, flavour=None)
         )
         if params.cursor is not None:
             last_key = _parse_cursor(params.cursor)
-            matches = [session for session in matches if _sort_key(session) < last_key]
+            matches = [info for info in matches if _sort_key(info) < last_key]
         page = matches[:PAGE_SIZE]
         if not self.agent.additional_directories:
-            page = [session.__replace__(additional_directories=UNSET) for session in page]
+            page = [info.__replace__(additional_directories=UNSET) for info in page]
         next_page: dict[str, Any] = {"next_cursor": json.dumps(_sort_key(page[-1]))} if len(matches) > PAGE_SIZE else {}
         return v2.ListSessionsResponse(sessions=page, **next_page)
 

@@ -71,8 +71,8 @@ async def serve_agent(
 ) -> None:
     """Serve an agent at a transport until the client ends. One agent may serve any number of clients at once.
 
-    `user`: who is logged in from the start, for example as determined by a web server. The work of a cancelled turn has `grace` seconds
-    to end; then the turn ends without it.
+    `user`: who is logged in from the start, for example as determined by a web server. The work of a cancelled turn, and a hook without a
+    response, has `grace` seconds to end; then nothing waits for it any more.
 
     The client gets the version that it requests, or the newest below it; if there is none, `initialize` fails with -32022. It may
     request another version until its first other request. Raises `ValueError` for unsupported `versions`.

@@ -11,7 +11,7 @@ from acp_bindings import ConnectionClosed, DecodeError, NotAdvertised, PeerError
 from acp_session.background import Background
 from acp_session.diffs import as_object
 from acp_session.errors import answer_to, describe_problems
-from acp_workspace.errors import INVALID_PARAMS, make_invalid_params
+from acp_workspace.errors import INTERNAL_ERROR, INVALID_PARAMS, make_invalid_params
 from jsonrpc_bindings.connection import Connection
 from jsonrpc_bindings.peers import Remote, Side
 
@@ -55,10 +55,11 @@ class LocalCalls:
         await self._side.handle_notification(method, params)
 
 
-def decode(side: type[Side], type_: Any, body: Any, place: Place) -> Any:
+def decode(side: type[Side], type_: Any, body: Any, place: Place, *, is_result: bool = False) -> Any:
     """Decode JSON to a type of the version that a side speaks.
 
-    Values that its types do not accept are omitted where that is permitted, and reported as losses. Raises `RequestError` -32602.
+    Values that its types do not accept are omitted where that is permitted, and reported as losses. Raises `RequestError`: -32602 for
+    params, which are then not sent, -32603 for a result.
     """
     try:
         return side.wire.codec.decode_as(type_, body, on_drop=place.lose_dropped)
@@ -66,7 +67,8 @@ def decode(side: type[Side], type_: Any, body: Any, place: Place) -> Any:
         for problem in error.problems:
             place.lose(problem.sentence, pointer=problem.pointer)
         message = f"the other version of the protocol cannot hold this message: {error}"
-        raise RequestError(INVALID_PARAMS, message, describe_problems(error, "/params")) from None
+        code, part = (INTERNAL_ERROR, "/result") if is_result else (INVALID_PARAMS, "/params")
+        raise RequestError(code, message, describe_problems(error, part)) from None
 
 
 async def relay_errors(work: Awaitable[T]) -> T:
@@ -101,7 +103,7 @@ class Relay(Side):
         if handler is None or row is None:
             return await self.far.request(method, params)
         place = self._make_place(method, params)
-        return decode(type(self), row.result, await handler(to_builtins(params), place), place)
+        return decode(type(self), row.result, await handler(to_builtins(params), place), place, is_result=True)
 
     async def handle_notification(self, method: str, params: Any) -> None:
         handler = self.handlers.get(method)
