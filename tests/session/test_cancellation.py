@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -154,6 +155,26 @@ def test_hooks_that_never_return_hold_nothing_up(
         "on_cancel",
         *("on_close_session", "on_close_session"),
     ]
+
+
+@both
+def test_a_session_ends_though_its_hook_fails_before_it_is_a_coroutine(
+    tmp_path: Path, version: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("low")
+
+    class Wrapped(Agent):
+        on_close_session: Any = functools.wraps(Agent.on_close_session)(fail)
+
+    async def work() -> None:
+        async with talking(Wrapped(), version) as client:
+            id_ = await client.new(tmp_path)
+            await client.request("session/close", sessionId=id_)
+            await client.load(id_, tmp_path)
+
+    play(work)
+    assert "'on_close_session' failed" in caplog.text
 
 
 @both

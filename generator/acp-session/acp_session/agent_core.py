@@ -247,7 +247,7 @@ class AgentCore(peers.Agent):
         if session is None or (session.work is None and not session.queue.waiting):
             return
         session.stop()
-        await self._attempt(self.agent.on_cancel(session), session.log)
+        await self._attempt(session.log, self.agent.on_cancel, session)
 
     async def tool_call_cancel(self, params: v2.CancelToolCallRequest, /) -> v2.CancelToolCallResponse:
         """Stop a tool call. Raises `RequestError` -32602 if the tool call does not advertise this, or has ended."""
@@ -275,7 +275,7 @@ class AgentCore(peers.Agent):
 
     async def extension_notification(self, method: str, params: Any) -> None:
         """See `Agent.on_extension_notification`."""
-        await self._attempt(self.agent.on_extension_notification(self.peer, method, params), LOG)
+        await self._attempt(LOG, self.agent.on_extension_notification, self.peer, method, params)
 
     async def _begin(self, record: StoredSession, params: OpenRequest, hook: Hook) -> Session:
         """Begin a new session on this connection."""
@@ -345,7 +345,7 @@ class AgentCore(peers.Agent):
 
     async def _do_close(self, session: Session) -> None:
         await session.end_work()
-        await self._attempt(self.agent.on_close_session(session), session.log)
+        await self._attempt(session.log, self.agent.on_close_session, session)
         await session.close()
         del self.sessions[session.id]
         if self.agent.owners.get(session.id) is self:
@@ -371,11 +371,17 @@ class AgentCore(peers.Agent):
             raise make_invalid_params("the session is not open; load or resume it", "/sessionId")
         return session
 
-    async def _attempt(self, work: Coroutine[Any, Any, None], log: logging.Logger | SessionLog) -> None:
-        """Await the author's code, whose errors are only logged. After `grace` seconds it goes on by itself, and holds nothing up."""
-        task = leave(work)
+    async def _attempt(
+        self, log: logging.Logger | SessionLog, hook: Callable[..., Coroutine[Any, Any, None]], *arguments: Any
+    ) -> None:
+        """Call a hook and await it; its errors are only logged. After `grace` seconds it goes on by itself, and holds nothing up."""
+
+        async def run() -> None:
+            await hook(*arguments)
+
+        task = leave(run())
         done, _ = await asyncio.wait([task], timeout=self.grace)
-        name = getattr(work, "__name__", "a method")
+        name = getattr(hook, "__name__", "a method")
         if not done:
             log.error("'%s' has not returned; nothing waits for it any more", name)
         elif not task.cancelled() and (error := task.exception()) is not None:

@@ -142,7 +142,7 @@ class _Build:
         options = {
             "part": [part.protocol, part.target, astuple(part.settings), part.options],
             "name": source.name,
-            "taken": dict(source.source_maps),
+            "source_maps": dict(source.source_maps),
             "names": [dict(work.names), dict(work.names_of.get(part.label, {}))],
             "shared": bool(work.protocols),
             "keep_unknown": work.keep_unknown,
