@@ -317,3 +317,14 @@ def test_the_tool_calls_of_an_agent_of_v1_are_kept_within_bounds(monkeypatch: py
         return "locations" in update
 
     assert (is_known("c4"), is_known("c0")) == (True, False)
+
+
+@pytest.mark.parametrize(("is_result", "code", "part"), [(False, -32602, "/params"), (True, -32603, "/result")])
+def test_what_the_other_version_cannot_hold_is_refused_as_the_params_or_the_result_that_it_is(
+    is_result: bool, code: int, part: str
+) -> None:
+    _, at = place()
+    with pytest.raises(RequestError) as refused:
+        decode(peers2.Agent, v2.NewSessionResponse, {}, at, is_result=is_result)
+    assert refused.value.code == code
+    assert all(problem["pointer"].startswith(part) for problem in refused.value.data["problems"])
