@@ -96,7 +96,7 @@ def make_input(
 ) -> Input:
     """The input of a source. Raises `Faults`."""
     edition = with_references(_select_edition(source, unstable=unstable), references)
-    return Input(label, parse(edition) if checked else parse_unchecked(edition), edition, methods)
+    return Input(label, parse(edition) if checked else parse_unchecked(edition, drafts=True), edition, methods)
 
 
 def find_configured_profile(text: str) -> Profile | None:

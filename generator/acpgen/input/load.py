@@ -338,9 +338,9 @@ def _as_object(document: Document) -> Document:
     return replace(document, value={**value, "allOf": [{}]} if is_silent else value)
 
 
-def parse_unchecked(source: Source) -> Documents:
-    """Parse a schema as strict JSON of known drafts, without validation against their meta-schemas. Raises `Faults`."""
-    return _make_documents(source, check_draft)
+def parse_unchecked(source: Source, *, drafts: bool = False) -> Documents:
+    """Parse a schema as strict JSON without validation against a meta-schema; with `drafts`, unknown drafts are faults. Raises `Faults`."""
+    return _make_documents(source, check_draft if drafts else lambda value, at, references: ())
 
 
 def _make_documents(source: Source, judge: Callable[[JSON, str, Mapping[str, JSON]], Iterable[Fault]]) -> Documents:

@@ -42,7 +42,7 @@ def made(method: str, params: Any, to: str) -> Any:
 class Agent(Side):
     """The agent of either version, by the names of methods."""
 
-    wire, side, other = peers.WIRE, "agent", "client"
+    wire, side, peer_side = peers.WIRE, "agent", "client"
     cancelled: asyncio.Event
     work: asyncio.Task[str]
 
@@ -113,7 +113,7 @@ class Agent(Side):
 class Client(Side):
     """The client of either version, by the names of methods."""
 
-    wire, side, other = peers.WIRE, "client", "agent"
+    wire, side, peer_side = peers.WIRE, "client", "agent"
     updates: list[Any]
     asked: list[Any]
     idle: asyncio.Future[Any]
