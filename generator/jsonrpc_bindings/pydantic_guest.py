@@ -155,11 +155,8 @@ class _Writer:
         return result
 
     def _refer(self, name: str) -> dict[str, Any]:
-        type_, alias, writing = (
-            self.receiving.get_class(name),
-            self.receiving.schema_module.types.get(name),
-            _WRITING.get(),
-        )
+        type_, alias = self.receiving.get_class(name), self.receiving.schema_module.types.get(name)
+        writing = _WRITING.get()
         if type_ is None and alias is not Any and (name in self.open or alias in writing):
             type_ = alias
         if type_ is not None:

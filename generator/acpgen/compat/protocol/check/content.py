@@ -119,10 +119,9 @@ class Content:
             explained = explained.union(*(self._answered.get(pair, ()) for pair in inner_pairs))
             if pair_names is not None and all(names in self._pairs for names in pair_names):
                 pairs = (pair for names in pair_names for pair in self._pairs[names])
-                inner_explained: set[Revision] = set()
-                inner_explained = inner_explained.union(*map(self._find_explained, pairs))
-                self._answer(placed, inner_explained)
-                explained |= inner_explained
+                in_definitions = set[Revision]().union(*map(self._find_explained, pairs))
+                self._answer(placed, in_definitions)
+                explained |= in_definitions
             hidden = self._find_hidden_refusals(placed, messages, below) if pair_names is None else ()
             doubtful = doubted.setdefault((placed.pair, placed.steps, placed.change.name), set())
             for reach in (*self._settle(placed, messages, explained | doubtful), *hidden):
@@ -294,8 +293,10 @@ class Content:
 
     def _answer(self, placed: PlacedChange, revisions: Iterable[Revision]) -> None:
         """Record that a finding explains what these revisions refuse of a pair."""
-        self._answered.setdefault(placed.pair, set()).update(revisions)
-        self._explained = {}
+        explained = self._answered.setdefault(placed.pair, set())
+        if not explained.issuperset(revisions := {*revisions}):
+            explained |= revisions
+            self._explained = {}
 
     def _record_finding(self, placed: PlacedChange, reach: Reach) -> Sequence[Revision]:
         """Record what a finding explains, and return the revisions that refuse something because of it."""
