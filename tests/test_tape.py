@@ -310,6 +310,9 @@ def test_a_path_stays_a_path_so_that_the_recording_can_be_validated() -> None:
     params = redact(message)["params"]
     assert params["cwd"] == f"/{REDACTED}"
     assert params["mcpServers"][0]["command"] == f"/{REDACTED}/npx"
+    relative = call("session/new", {"cwd": "me/x", "mcpServers": [{"name": "m", "command": "bin/npx"}]})
+    assert redact(relative)["params"]["cwd"] == REDACTED, "what is wrong stays wrong"
+    assert redact(relative)["params"]["mcpServers"][0]["command"] == f"{REDACTED}/npx"
     kept = redact(
         call("session/prompt", {"sessionId": "s", "prompt": [{"type": "image", "mimeType": "a/b", "data": "eA"}]})
     )

@@ -768,6 +768,23 @@ def test_a_definition_that_the_root_does_not_refer_to_and_that_was_removed_is_un
     assert "'Thing' was removed" in report.findings[0].message
 
 
+@pytest.mark.parametrize(
+    ("reference", "anchor"),
+    [
+        ({"$ref": "#thing"}, {"$anchor": "thing"}),
+        ({"$dynamicRef": "#thing"}, {"$dynamicAnchor": "thing"}),
+        ({"$ref": "https://example.com/thing"}, {"$id": "https://example.com/thing"}),
+        ({"$ref": "https://example.com/thing#a"}, {"$id": "https://example.com/thing", "$anchor": "a"}),
+    ],
+)
+def test_a_definition_that_the_root_refers_to_by_its_address_is_a_part_of_the_root(
+    reference: Schema, anchor: Schema
+) -> None:
+    old = {"properties": {"a": reference}, "$defs": {"Thing": {**anchor, **THING}}}
+    report = compared(old, {"properties": {"a": THING}}, mode="language")
+    assert (report.verdict, relations(report)[:2]) == ("editorial", ("yes", "yes"))
+
+
 def test_definitions_and_defs_are_one_place() -> None:
     def schema(keyword: str, thing: Schema) -> Schema:
         return {keyword: {"Thing": thing, "Other": go({"thing": {"$ref": f"#/{keyword}/Thing"}})}}

@@ -383,15 +383,29 @@ class Definitions:
         bases = {place: _join(base, _get_id(node)) for place, node in self.places.items() if _get_id(node)}
         at = {base: ROOT, **{address: place for place, address in bases.items()}}
 
+        def find_base(place: str) -> str:
+            """The URI that the references of a definition are relative to."""
+            while place and place not in bases:
+                place = place.rpartition("/")[0]
+            return bases.get(place, base)
+
+        anchors = {
+            _join(find_base(place), f"#{node[keyword]}"): place
+            for place, node in self.places.items()
+            for keyword in ("$anchor", "$dynamicAnchor")
+            if is_object(node) and isinstance(node.get(keyword), str)
+        }
+
         def resolve_place(reference: str, place: str) -> str:
             """The place of the definition that a reference resolves to; empty if it is not a definition."""
-            address, _, fragment = _join(bases.get(place, base), reference).partition("#")
-            return f"{at[address]}{unquote(fragment)}" if address in at else ""
+            target = _join(find_base(place), reference)
+            address, _, fragment = target.partition("#")
+            return anchors.get(target, f"{at[address]}{unquote(fragment)}" if address in at else "")
 
         root = {key: member for key, member in whole.items() if key not in DEFINITIONS} if is_object(whole) else whole
         self.schemas = {ROOT: root, **self.places}
         self._refers = {
-            place: [resolve_place(reference, place) for reference in find_refs_anywhere(schema)]
+            place: [resolve_place(reference, place) for reference in _list_all_references(schema)]
             for place, schema in self.schemas.items()
         }
         draft = self.draft or MODERN
@@ -541,17 +555,23 @@ def _list_judging_references(schema: JSON, draft: Draft) -> Iterator[str]:
         node = pending.pop()
         if not is_object(node):
             continue
-        if isinstance(node.get("$ref"), str):
-            yield node["$ref"]
-            if draft.is_lone_ref:
-                continue
+        yield from (node[keyword] for keyword in _REFERENCES if isinstance(node.get(keyword), str))
+        if draft.is_lone_ref and "$ref" in node:
+            continue
         is_conditional = "if" in node and ("then" in node or "else" in node)
         for (keyword, *_), child in list_children(node):
             if asserts(keyword) and draft.knows(keyword) and (is_conditional or keyword not in _CONDITIONS):
                 pending.append(child)
 
 
+def _list_all_references(schema: JSON) -> Iterator[str]:
+    """Yield every reference of a schema, whether a keyword leads there or not."""
+    yield from find_refs_anywhere(schema)
+    yield from (node["$dynamicRef"] for node in list_schemas(schema) if isinstance(node.get("$dynamicRef"), str))
+
+
 _CONDITIONS: Final = ("if", "then", "else")
+_REFERENCES: Final = ("$ref", "$dynamicRef")
 
 
 def _join(base: str, reference: str) -> str:

@@ -242,11 +242,11 @@ class Redactor:
         elif key == "command":
             program = value.rpartition("/")[2]
             if not self._is_word(program):
-                return _make_placeholder(leaves)
-            return self._redact_secret(program if program == value else f"/{REDACTED}/{program}")
+                return _make_placeholder(leaves, value)
+            return self._redact_secret(program if program == value else f"{_make_placeholder(leaves, value)}/{program}")
         else:
             stays = bool(free) and all(self._is_protocol(value, leaf) for leaf in free)
-        return self._redact_secret(value) if stays else _make_placeholder(leaves)
+        return self._redact_secret(value) if stays else _make_placeholder(leaves, value)
 
     def _is_protocol(self, value: str, leaf: _Place) -> bool:
         """Whether a string without constants is an id, a name or a timestamp by its schema."""
@@ -394,8 +394,8 @@ def _list_types(schema: Any) -> Sequence[str]:
     return (types,) if isinstance(types, str) else types
 
 
-def _make_placeholder(leaves: Sequence[_Place]) -> str:
-    """The replacement of a string that its schema accepts, if that is easy to find."""
+def _make_placeholder(leaves: Sequence[_Place], value: str) -> str:
+    """The replacement of a string, which its schema accepts or refuses as it does the string, if such a one is easy to find."""
     schemas = [leaf.schema for leaf in leaves]
     if any(
         "contentEncoding" in schema or leaf.member in ("data", "blob")
@@ -403,9 +403,9 @@ def _make_placeholder(leaves: Sequence[_Place]) -> str:
     ):
         return ""
     patterns = [schema["pattern"] for schema in schemas if isinstance(schema.get("pattern"), str)]
+    is_valid = all(matches(pattern, value) for pattern in patterns)
     return next(
-        (text for text in PLACEHOLDERS if all(matches(pattern, text) for pattern in patterns)),
-        REDACTED,
+        (text for text in PLACEHOLDERS if all(matches(pattern, text) for pattern in patterns) == is_valid), REDACTED
     )
 
 
