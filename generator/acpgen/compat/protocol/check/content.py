@@ -294,8 +294,9 @@ class Content:
     def _answer(self, placed: PlacedChange, revisions: Iterable[Revision]) -> None:
         """Record that a finding explains what these revisions refuse of a pair."""
         explained = self._answered.setdefault(placed.pair, set())
-        if not explained.issuperset(revisions := {*revisions}):
-            explained |= revisions
+        count = len(explained)
+        explained.update(revisions)
+        if len(explained) > count:
             self._explained = {}
 
     def _record_finding(self, placed: PlacedChange, reach: Reach) -> Sequence[Revision]:
