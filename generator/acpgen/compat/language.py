@@ -405,7 +405,7 @@ class Definitions:
         root = {key: member for key, member in whole.items() if key not in DEFINITIONS} if is_object(whole) else whole
         self.schemas = {ROOT: root, **self.places}
         self._refers = {
-            place: [resolve_place(reference, place) for reference in _list_all_references(schema)]
+            place: [resolve_place(reference, place) for reference in find_refs_anywhere(schema, _REFERENCES)]
             for place, schema in self.schemas.items()
         }
         draft = self.draft or MODERN
@@ -556,18 +556,12 @@ def _list_judging_references(schema: JSON, draft: Draft) -> Iterator[str]:
         if not is_object(node):
             continue
         yield from (node[keyword] for keyword in _REFERENCES if isinstance(node.get(keyword), str))
-        if draft.is_lone_ref and "$ref" in node:
+        if draft.is_lone_ref and isinstance(node.get("$ref"), str):
             continue
         is_conditional = "if" in node and ("then" in node or "else" in node)
         for (keyword, *_), child in list_children(node):
             if asserts(keyword) and draft.knows(keyword) and (is_conditional or keyword not in _CONDITIONS):
                 pending.append(child)
-
-
-def _list_all_references(schema: JSON) -> Iterator[str]:
-    """Yield every reference of a schema, whether a keyword leads there or not."""
-    yield from find_refs_anywhere(schema)
-    yield from (node["$dynamicRef"] for node in list_schemas(schema) if isinstance(node.get("$dynamicRef"), str))
 
 
 _CONDITIONS: Final = ("if", "then", "else")

@@ -214,16 +214,15 @@ def list_references(schema: object) -> Iterator[str]:
     return (read_reference(ref) for ref in list_refs(schema) if ref.startswith("#/$defs/"))
 
 
-def find_refs_anywhere(value: object) -> Iterator[str]:
-    """Yield every string at a key `$ref`, whether a keyword leads there or not."""
+def find_refs_anywhere(value: object, keywords: Sequence[str] = ("$ref",)) -> Iterator[str]:
+    """Yield every string at a key `$ref`, or at one of these keywords, whether a keyword leads there or not."""
     if is_object(value):
-        if isinstance(value.get("$ref"), str):
-            yield value["$ref"]
+        yield from (value[keyword] for keyword in keywords if isinstance(value.get(keyword), str))
         for child in value.values():
-            yield from find_refs_anywhere(child)
+            yield from find_refs_anywhere(child, keywords)
     elif is_array(value):
         for child in value:
-            yield from find_refs_anywhere(child)
+            yield from find_refs_anywhere(child, keywords)
 
 
 def find_reachable(start: Iterable[K], below: Callable[[K], Iterable[K]]) -> dict[K, None]:

@@ -16,7 +16,7 @@ from acpgen.recordings.summary import Summary, summarise
 from acpgen.recordings.verdict import Verdict
 from acpgen.recordings.worker_pool import judge_all
 
-TOLD: Final = 3
+MOST_FINDINGS: Final = 3
 """The maximum number of findings of a recording in the text; JSON has all that are stored."""
 
 _SHARE: Final = 256
@@ -93,10 +93,10 @@ def as_text(verdict: Verdict) -> str:
     )
     of = f"of {count_noun(lines, 'line')}" if lines else "no line: nothing was judged"
     rows = [f"{verdict.recording}: {' and '.join(counts)} {of}".replace("  ", " ")]
-    for finding in verdict.findings[:TOLD]:
+    for finding in verdict.findings[:MOST_FINDINGS]:
         at = "" if finding.file == verdict.recording else f"{finding.file}:"
         rows.append(f"  {at}{finding.text}")
-    omitted_count = len(verdict.findings) - TOLD
+    omitted_count = len(verdict.findings) - MOST_FINDINGS
     if omitted_count > 0:
         rows.append(
             f"  … and {count_noun(omitted_count, 'more kind')}; --format json has them, or name this file alone"

@@ -304,27 +304,27 @@ class _Outcome:
         self.report = report
         self.bad = [finding for level in _BAD for finding in report.findings if finding.severity == level]
         self.fingerprints = {finding.fingerprint for finding in self.bad}
-        self.claims = Counter(claim for finding in self.bad for claim in _list_claims(finding))
+        self.counts = Counter(key for finding in self.bad for key in _list_keys_by_level(finding))
 
     def ends(self, finding: Finding, before: _Outcome) -> bool:
         """Whether a finding is gone, and no other of its identity or cause replaces it."""
         if finding.fingerprint in self.fingerprints:
             return False
-        return all(self.claims[(*key, _BAD[-1])] < before.claims[(*key, _BAD[-1])] for key in _make_keys(finding))
+        return all(self.counts[(*key, _BAD[-1])] < before.counts[(*key, _BAD[-1])] for key in _make_keys(finding))
 
     def find_harms(self, before: _Outcome) -> Iterator[Finding]:
         """Yield findings that are worse than before an edit, worst first.
 
         A finding at another message is not new if its cause already existed.
         """
-        remaining = before.claims.copy()
+        remaining = before.counts.copy()
         for finding in self.bad:
-            remaining.subtract(_list_claims(finding))
+            remaining.subtract(_list_keys_by_level(finding))
             if all(remaining[(*key, finding.severity)] < 0 for key in _make_keys(finding)):
                 yield finding
 
 
-def _list_claims(finding: Finding) -> list[tuple[str, ...]]:
+def _list_keys_by_level(finding: Finding) -> list[tuple[str, ...]]:
     return [(*key, level) for key in _make_keys(finding) for level in _BAD[_BAD.index(finding.severity) :]]
 
 
