@@ -242,7 +242,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                     f"diff.{name}"
                     for name in ("definitions", "methods", "pairs", "records", "renames", "scalars", "shapes", "unions")
                 ),
-                *(f"protocol.{name}" for name in ("revision", "sender_schemas")),
+                *(f"protocol.{name}" for name in ("revision", "sender_schemas", "value_parts")),
                 "changes",
             }
         ),

@@ -96,7 +96,7 @@ def test_wherever_the_budget_ends_what_breaks_has_its_message_and_the_header_pro
 
 @pytest.mark.parametrize(
     ("case", "steps"),
-    [("field-became-required/params", 90), ("limit-tightened/pattern", 140), ("null-forbidden/forgiving", 110)],
+    [("field-became-required/params", 150), ("limit-tightened/pattern", 140), ("null-forbidden/forgiving", 110)],
 )
 def test_a_witness_is_found_and_judged_within_a_few_steps(case: str, steps: int) -> None:
     folder = CASES / case

@@ -241,6 +241,44 @@ def test_what_lacks_a_member_is_shown_beside_a_branch_that_takes_anything() -> N
 
 
 CLOSED: Schema = {"additionalProperties": False}
+
+
+def test_what_another_branch_accepts_is_not_shown_by_a_difference_elsewhere() -> None:
+    def document(kinds: list[str], size: Schema) -> Schema:
+        step = {"anyOf": [go({"kind": {"enum": kinds}}), {"type": "object"}]}
+        return go({"steps": {"type": "array", "items": step}, "size": size})
+
+    old, new = document(["a", "b"], {"type": "integer"}), document(["a"], {"type": "integer", "minimum": 1})
+    refused = [each for each in compared(old, new).findings if each.witness is not None and each.witness.refused_by]
+    assert [(each.rule, each.location) for each in refused] == [("limit-tightened", "size")]
+
+
+def test_a_message_shows_one_change_alone() -> None:
+    def document(kinds: list[str], times: list[str]) -> Schema:
+        update = go({"kind": {"enum": kinds}, "time": {"enum": times}}, ("kind", "time"))
+        return go({"updates": {"type": "array", "items": update}}, ("updates",))
+
+    report = compared(document(["zip"], ["week"]), document(["bun", "zip"], ["day", "week"]))
+    values = [each.witness.value for each in found(report, "closed-value-added") if each.witness is not None]
+    assert sorted(map(str, values)) == [
+        "{'updates': [{'kind': 'bun', 'time': 'week'}]}",
+        "{'updates': [{'kind': 'zip', 'time': 'day'}]}",
+    ]
+
+
+def test_alternatives_with_different_constants_are_not_paired() -> None:
+    def target(builder: str, *names: str) -> Schema:
+        return {**go({"builder": {"const": builder}, **{name: {"type": "string"} for name in names}}), **CLOSED}
+
+    def document(*targets: Schema) -> Schema:
+        return go({"targets": {"type": "array", "items": {"anyOf": [*targets]}}})
+
+    old = document(target("jest", "options"), target("karma", "options", "files"))
+    new = document(target("unit", "options", "runner"), target("karma", "options", "files"))
+    rules = {each.rule for each in compared(old, new).findings}
+    assert rules == {"alternative-added", "alternative-removed"}
+
+
 ID_OR_NAME: Schema = {"oneOf": [{"required": ["id"]}, {"required": ["name"]}]}
 LICENSE: Schema = {"id": {"enum": ["MIT"]}, "name": {"type": "string"}}
 LOCAL: Schema = {"if": {"properties": {"external": {"const": False}}}, "then": {"not": {"required": ["range"]}}}

@@ -340,6 +340,8 @@ def _measure_likeness(work: Comparison, old: Alternative, new: Alternative) -> f
                 return 3
             if old.name in work.after.list_former_names(new.name):
                 return 2.5
+        if _is_marked_apart(work, old, new):
+            return 0
         if not old.fields and not new.fields:
             return 2 if old.extra == new.extra else 0.2
         overlap = _measure_overlap({f.name for f in old.fields}, {f.name for f in new.fields})
@@ -349,6 +351,22 @@ def _measure_likeness(work: Comparison, old: Alternative, new: Alternative) -> f
     if isinstance(old, ir.Tuple) and isinstance(new, ir.Tuple):
         return 3 if old == new else 1 if len(old.first) == len(new.first) else 0.05
     return 0
+
+
+def _is_marked_apart(work: Comparison, old: Objects, new: Objects) -> bool:
+    """Whether a field of both has only constants, and none that both accept: as tags do, these tell the objects apart."""
+    old_marks, new_marks = _collect_marks(old, work.before), _collect_marks(new, work.after)
+    return any(old_marks[name].isdisjoint(new_marks[name]) for name in old_marks.keys() & new_marks.keys())
+
+
+def _collect_marks(objects: Objects, side: SchemaRevision) -> dict[str, set[object]]:
+    """The constants of fields that accept nothing else, by name of the field."""
+    shapes = {field.name: side.get_shape(field.type).alternatives for field in objects.fields}
+    return {
+        name: {make_key(constant.value) for constant in alternatives[0].values}
+        for name, alternatives in shapes.items()
+        if len(alternatives) == 1 and isinstance(alternatives[0], Constants) and alternatives[0].openness == "closed"
+    }
 
 
 def _measure_overlap(old: AbstractSet[str], new: AbstractSet[str]) -> float:

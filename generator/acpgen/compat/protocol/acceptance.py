@@ -73,16 +73,32 @@ class Acceptance:
                 self._refused.add(sender)
         return self._relations[key]
 
-    def with_culprit(self, whole: Pair, sender: Revision, culprit: Culprit, *, declared: bool = False) -> Relation:
+    def with_culprit(
+        self,
+        whole: Pair,
+        sender: Revision,
+        culprit: Culprit,
+        *,
+        declared: bool = False,
+        within: Schema | None = None,
+    ) -> Relation:
         """The relation of what the sender's side of a pair sends with a culprit; the witness is a refused value.
 
-        With `declared`, what the receiver only tolerates and does not declare counts as refused.
+        With `declared`, what the receiver only tolerates and does not declare counts as refused; only values `within` a schema count.
         """
         receiver_type = whole.on(get_opposite(sender))
         accepted: Schema = (
             {"allOf": [write_schema(receiver_type, DECLARED)]} if declared else self._write_question(receiver_type)
         )
-        return self.include(self._write_question(whole.on(sender), SENT), accepted, sender, culprit)
+        sent_schema = self._write_question(whole.on(sender), SENT)
+        return self.include(
+            sent_schema if within is None else {"allOf": [sent_schema, within]}, accepted, sender, culprit
+        )
+
+    def find_common(self, whole: Pair, sender: Revision, culprit: Culprit) -> Relation:
+        """The relation whose witness is a value that both sides of a pair accept and that has a culprit of the sender's side."""
+        refused: Schema = {"not": self._write_question(whole.on(get_opposite(sender)))}
+        return self.include(self._write_question(whole.on(sender), SENT), refused, sender, culprit)
 
     def find_carried(self, whole: Pair, sender: Revision, culprit: Culprit | None = None) -> Witness | None:
         """A value that the sender's side of a pair accepts and that has a culprit, whatever the receiver accepts."""

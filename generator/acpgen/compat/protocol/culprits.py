@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from acpgen import ir
 from acpgen.compat.diff.definitions import Walk
@@ -12,14 +12,12 @@ from acpgen.compat.diff.pairs import Pair, Step
 from acpgen.compat.diff.shapes import Alternative, Objects, get_object_type
 from acpgen.compat.findings import Revision, get_opposite
 from acpgen.compat.protocol.sender_schemas import write_schema
+from acpgen.compat.protocol.value_parts import ValuePath
 from acpgen.input.equality import make_key
 from acpgen.input.walk import Schema, as_object
 
 if TYPE_CHECKING:
-    from schema_inclusion import Culprit, Part
-
-ValuePath: TypeAlias = "list[str | int | Part | dict[str, Any]]"
-"""A path into a value, in the form that the prover expects."""
+    from schema_inclusion import Culprit
 
 
 def write_inside(steps: Sequence[Step], schema: Schema | bool | None, sender: Revision) -> Schema | bool | None:

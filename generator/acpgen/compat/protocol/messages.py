@@ -5,8 +5,9 @@ The root of the document does not validate messages: its envelope admits anythin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
@@ -16,6 +17,7 @@ from acpgen import ir
 from acpgen.bundle.bundle import DIALECT
 from acpgen.compat.findings import BUDGET, Revision, Sides, Witness, get_opposite
 from acpgen.compat.protocol.revision import SchemaRevision
+from acpgen.compat.protocol.value_parts import ValuePath, ValueStep, cut_hole, fill_holes, find_parts
 from acpgen.input.walk import Schema, copy_json, is_array, is_object
 from acpgen.meaning import envelopes, sample_texts
 from acpgen.meaning.samples import Unmakeable, Values
@@ -121,23 +123,35 @@ class WitnessValidator:
 
     def make_culprit_test(self, sender: Revision, culprit: Culprit) -> Shows:
         """The test whether params, a result or a document have a culprit wherever its path leads in them."""
-        from schema_inclusion.culprits import is_at
-
-        def is_valid(schema: Any, value: ir.JSON) -> bool:
-            return self._holds(sender, schema, value) is True
 
         def is_standing(value: ir.JSON) -> bool:
-            verdicts: list[bool] = []
-
-            def judge(message: ir.JSON) -> bool:
-                is_accepted = is_valid(culprit.accepted, message)
-                verdicts.append(is_accepted and self._holds(get_opposite(sender), culprit.refused, message) is not True)
-                return False
-
-            is_at(value, culprit.at, is_valid, judge)
+            verdicts = [is_culprit for _, is_culprit in self._judge_parts(sender, value, culprit)]
             return bool(verdicts) and all(verdicts)
 
         return is_standing
+
+    def list_culprits(self, sender: Revision, value: ir.JSON, culprit: Culprit) -> list[Culprit]:
+        """A culprit at each place where a sender's params, result or document have it."""
+        judged_parts = self._judge_parts(sender, value, culprit)
+        return [replace(culprit, at=path) for path, is_culprit in judged_parts if is_culprit]
+
+    def _judge_parts(self, sender: Revision, value: ir.JSON, culprit: Culprit) -> Iterator[tuple[ValuePath, bool]]:
+        """Yield the paths to the places of a culprit in a sender's value, each with whether the part there is a culprit."""
+
+        def accepts(schema: Any, part: ir.JSON) -> bool:
+            return self._holds(sender, schema, part) is True
+
+        for path, part in find_parts(value, [*culprit.at], accepts):
+            is_refused = self._holds(get_opposite(sender), culprit.refused, part) is not True
+            yield path, is_refused and accepts(culprit.accepted, part)
+
+    def accepts_without(
+        self, routes: Routes, sender: Revision, value: ir.JSON, paths: Iterable[Sequence[ValueStep]]
+    ) -> bool:
+        """Whether the receiver accepts a sender's params, result or document without what is at these paths."""
+        rest = fill_holes(reduce(cut_hole, paths, value))
+        whole = wrap_message(self.revisions.on(sender).protocol.envelope, routes.on(sender), rest)
+        return self.accepts(routes, get_opposite(sender), whole)
 
     def confirm(self, routes: Routes, candidate: Witness, side: Revision, shows: Shows | None = None) -> Witness | None:
         """The witness if the revisions accept and refuse its message as it states, with whether this also holds with formats asserted."""

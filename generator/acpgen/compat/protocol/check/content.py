@@ -389,7 +389,9 @@ class Content:
         received = receiver.receive(judgement)
         witness = None if received is None else received.witness
         if placed.free and (witness is None or witness.refused_by is None):
-            judgement = of_anything(judgement, change)
+            if (unread := of_anything(judgement, change)) is None:
+                return None
+            judgement = unread
             received = receiver.receive(judgement)
         if judgement.effect == "taken" and (received is None or received.witness is None):
             assert isinstance(change, FieldChange)

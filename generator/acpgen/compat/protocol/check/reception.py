@@ -5,24 +5,29 @@ The receiver refuses it, it accepts it and reads it as something else, a name in
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
 
+from acpgen import ir
 from acpgen.compat.changes import Change, FieldChange
 from acpgen.compat.diff.pairs import Pair, PlacedChange
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import Answer, Revision, Witness, get_opposite
 from acpgen.compat.protocol.check.context import Context
 from acpgen.compat.protocol.check.counterparts import MessagePair, name_of
-from acpgen.compat.protocol.culprits import ValuePath, find_value_path, select_type
+from acpgen.compat.protocol.culprits import NOTHING, find_value_path, select_type
 from acpgen.compat.protocol.sender_schemas import write_schema
+from acpgen.compat.protocol.value_parts import ValuePath, cut_hole, write_around_holes
 from acpgen.compat.rule import Judgement
 from acpgen.compat.rules import KINDS
+from acpgen.input.walk import Schema
 
 if TYPE_CHECKING:
     from schema_inclusion import Culprit, Relation
+    from schema_inclusion import Witness as Proof
 
 
 class Received(NamedTuple):
@@ -102,8 +107,48 @@ class Receiver(Struct, frozen=True):
             relation = acceptance.with_culprit(whole, sender, culprit)
         if relation.verdict.value == "yes" or self._is_taken(culprit, sender, relation):
             return "yes", None
+        relation = self._find_isolated(culprit, sender, relation)
         answer: Answer = "no" if relation.witness is not None else relation.verdict.value
         return answer, validator.make_witness(self.messages.routes, sender, relation.witness, shows, is_refused=True)
+
+    def _find_isolated(self, culprit: Culprit, sender: Revision, relation: Relation) -> Relation:
+        """The relation with a message that is refused because of the culprit, and if possible of nothing else.
+
+        It is accepted without the culprit, or no message with the culprit is accepted. If some are, only what surrounds the culprit in one
+        of them is varied, and the relation is a "yes" if all of these are accepted.
+        """
+        acceptance, whole, validator = self.context.acceptance, self.messages.pair, self.context.validator
+        if relation.witness is None:
+            return relation
+        culprits = validator.list_culprits(sender, relation.witness.value, culprit)
+        places = [self._find_varied(part) for part in culprits]
+        if not all(places) or validator.accepts_without(self.messages.routes, sender, relation.witness.value, places):
+            return relation
+
+        def include_around(part: Culprit, common: Proof, path: ValuePath) -> Relation:
+            within = write_around_holes(cut_hole(common.value, path))
+            return acceptance.with_culprit(whole, sender, part, within=within)
+
+        isolated = relation
+        for part, place in zip(culprits, places, strict=True):
+            is_member = isinstance(place[-1], str)
+            around = place[:-1] if is_member else place
+            if (common := acceptance.find_common(whole, sender, part).witness) is None:
+                holder: Schema = {"type": "object"} if is_member else {}
+                without = replace(part, at=around, accepted=holder, refused=NOTHING)
+                if (common := acceptance.find_common(whole, sender, without).witness) is not None:
+                    isolated = include_around(part, common, place)
+                return isolated if isolated.verdict.value == "no" else relation
+            isolated = include_around(part, common, around)
+            if isolated.verdict.value != "yes":
+                break
+        return relation if isolated.verdict.value == "undecided" else isolated
+
+    def _find_varied(self, culprit: Culprit) -> ValuePath:
+        """The path to what tells a value with a culprit from one without; empty for the whole value."""
+        change, path = self.placed.change, [*culprit.at]
+        is_of_member = change.kind == "required" or change.what in ("field-added", "field-removed")
+        return [*path, change.part.name] if is_of_member and path[-1:] != [change.part.name] else path
 
     def _is_taken(self, culprit: Culprit, sender: Revision, relation: Relation) -> bool:
         """Whether another branch of the outermost union around a place accepts all values with the culprit.
@@ -205,15 +250,24 @@ def as_misread(judgement: Judgement, sender: Revision, words: str) -> Judgement:
     return replace(
         judgement,
         effect="lost" if sender == "old" else "otherwise",
-        message=f"{judgement.message} {words}",
+        message=f"{_REFUSAL.sub('.', judgement.message)} {words}",
         accepted_by=None,
         carried_by=sender,
     )
 
 
-def of_anything(judgement: Judgement, change: Change) -> Judgement:
-    """The judgement if any value is accepted: what would be refused is read as a value of unknown form."""
+_REFUSAL: Final = re.compile(r"; (?:old|new) peers (?:reject|ignore)[^;]*\.$")
+"""The end of a message that says who refuses what is not understood."""
+
+
+def of_anything(judgement: Judgement, change: Change) -> Judgement | None:
+    """The judgement if any value is accepted: what would be refused is read as a value of unknown form.
+
+    `None` for plain types that only one revision names: their values have no names that a receiver must know.
+    """
     sender = judgement.accepted_by
+    if change.what in ("type-added", "type-removed") and all(isinstance(part, _PLAIN) for part in change.part):
+        return None
     if sender is None:
         return judgement
     if change.what == "field-removed":
@@ -230,6 +284,7 @@ _ALTERNATIVE: Final = "Another alternative accepts its values and does not decla
 _BRANCH: Final = "Another branch of the union accepts it and decodes it as something else."
 _ANYTHING: Final = "Any value is accepted here, so {} peers do not recognise it."
 
+_PLAIN: Final = (ir.Boolean, ir.Number, ir.String)
 _BRANCHES: Final = frozenset({"alternative", "untagged", "variant"})
 _OF_NAMES: Final = frozenset(
     {
