@@ -266,6 +266,32 @@ def test_a_message_shows_one_change_alone() -> None:
     ]
 
 
+def test_a_field_that_moves_into_conditions_is_not_removed() -> None:
+    fields: Schema = {"git": {"type": "string"}, "group": {"type": "string"}}
+    legacy = {"legacy": {"type": "boolean"}}
+    new = {
+        "type": "object",
+        "if": {"properties": {"legacy": {"const": False}}},
+        "then": {"properties": {**legacy, "git": fields["git"]}, **CLOSED},
+        "else": {"properties": {**legacy, **fields}, **CLOSED},
+    }
+    findings = [each for each in compared(go(fields), new).findings if each.severity == "breaking"]
+    assert [each.rule for each in findings] == ["limit-tightened"]
+    witness = findings[0].witness
+    assert witness is not None and isinstance(witness.value, dict) and list(witness.value) == ["group"]
+
+
+def test_what_is_never_sent_loses_no_meaning() -> None:
+    shared = go({"name": {"type": "string"}, "git": {"type": "string"}})
+    without_git = {"allOf": [{"$ref": "#/$defs/Shared"}, {"not": {"required": ["git"]}}]}
+    old = {**go({"version": without_git}), "$defs": {"Shared": shared}}
+    new = {
+        **go({"version": {"$ref": "#/$defs/Plain"}}),
+        "$defs": {"Plain": go({"name": {"type": "string"}}), "Shared": shared},
+    }
+    assert {each.rule for each in compared(old, new).findings} == {"schema-restructured"}
+
+
 def test_alternatives_with_different_constants_are_not_paired() -> None:
     def target(builder: str, *names: str) -> Schema:
         return {**go({"builder": {"const": builder}, **{name: {"type": "string"} for name in names}}), **CLOSED}

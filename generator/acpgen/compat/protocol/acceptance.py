@@ -18,7 +18,7 @@ from acpgen.input.walk import find_reachable, is_object, list_references, walk_s
 
 if TYPE_CHECKING:
     from acpgen.input.walk import Schema
-    from schema_inclusion import Allowance, Comparer, Culprit, Relation, Witness
+    from schema_inclusion import Allowance, Comparer, Culprit, Relation
 
 STEPS: Final = 20_000
 """The step limit of one question, about a third of a second; with a larger budget of the run, a hundredth of it."""
@@ -95,14 +95,25 @@ class Acceptance:
             sent_schema if within is None else {"allOf": [sent_schema, within]}, accepted, sender, culprit
         )
 
+    def find_tolerated(self, pair: Pair, sender: Revision, culprit: Culprit) -> Relation:
+        """The relation whose witness has a culprit, and the receiver accepts it and does not declare all of it."""
+        receiver_type = pair.on(get_opposite(sender))
+        declared: list[Any] = [{"not": self._write_question(receiver_type)}, write_schema(receiver_type, DECLARED)]
+        return self.include(self._write_question(pair.on(sender), SENT), {"anyOf": declared}, sender, culprit)
+
     def find_common(self, whole: Pair, sender: Revision, culprit: Culprit) -> Relation:
         """The relation whose witness is a value that both sides of a pair accept and that has a culprit of the sender's side."""
         refused: Schema = {"not": self._write_question(whole.on(get_opposite(sender)))}
         return self.include(self._write_question(whole.on(sender), SENT), refused, sender, culprit)
 
-    def find_carried(self, whole: Pair, sender: Revision, culprit: Culprit | None = None) -> Witness | None:
-        """A value that the sender's side of a pair accepts and that has a culprit, whatever the receiver accepts."""
-        return self.include(self._write_question(whole.on(sender)), False, sender, culprit).witness
+    def find_carried(
+        self, whole: Pair, sender: Revision, culprit: Culprit | None = None, *, declared: bool = False
+    ) -> Relation:
+        """The relation whose witness is a value that the sender's side of a pair accepts and that has a culprit, refused or not.
+
+        With `declared`, the sender sends only what its schema declares.
+        """
+        return self.include(self._write_question(whole.on(sender), SENT if declared else ""), False, sender, culprit)
 
     def find_understood(
         self, pair: Pair, alternative: ir.Type, sender: Revision, names: Collection[str] | None = None
@@ -115,10 +126,9 @@ class Acceptance:
         sent_schema: Schema = {"allOf": [write_schema(alternative, DECLARED), write_schema(pair.on(sender)), *limits]}
         return self.include(sent_schema, {"allOf": [write_schema(pair.on(get_opposite(sender)), DECLARED)]}, sender)
 
-    def never_accepts(self, pair: Pair, side: Revision, name: str, *, declared: bool = False) -> bool:
-        """Whether one side of a pair refuses every object with a member of that name; with `declared`, whether it never sends one."""
-        sent_schema = self._write_question(pair.on(side), SENT if declared else "")
-        objects: Schema = {"allOf": [sent_schema, {"type": "object"}]}
+    def never_accepts(self, pair: Pair, side: Revision, name: str) -> bool:
+        """Whether one side of a pair refuses every object with a member of that name."""
+        objects: Schema = {"allOf": [self._write_question(pair.on(side)), {"type": "object"}]}
         return self.include(objects, {"not": {"required": [name]}}, side).verdict.value == "yes"
 
     def are_equal(self, pair: Pair) -> bool:

@@ -33,7 +33,7 @@ from acpgen.compat.protocol.check.counterparts import (
     write_location,
     write_path,
 )
-from acpgen.compat.protocol.check.reception import Receiver, of_anything
+from acpgen.compat.protocol.check.reception import Receiver, is_meaningless, of_anything
 from acpgen.compat.protocol.culprits import write_inside
 from acpgen.compat.protocol.messages import find_envelope_path
 from acpgen.compat.protocol.revision import list_fields, scan_references, with_names
@@ -389,9 +389,9 @@ class Content:
         received = receiver.receive(judgement)
         witness = None if received is None else received.witness
         if placed.free and (witness is None or witness.refused_by is None):
-            if (unread := of_anything(judgement, change)) is None:
+            if is_meaningless(change) and context.is_included(placed.pair, declared=False):
                 return None
-            judgement = unread
+            judgement = of_anything(judgement, change)
             received = receiver.receive(judgement)
         if judgement.effect == "taken" and (received is None or received.witness is None):
             assert isinstance(change, FieldChange)

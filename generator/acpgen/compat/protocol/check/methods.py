@@ -35,7 +35,7 @@ def _of_method(context: Context, change: Change) -> Reach:
     judgement = judge(change)
     witness = None
     if judgement.carried_by == "old":
-        proof = context.acceptance.find_carried(pair.pair, "old")
+        proof = context.acceptance.find_carried(pair.pair, "old").witness
         witness = context.validator.make_witness(pair.routes, "old", proof, is_refused=False)
     return context.reach(judgement, pair, change, pair.new.part, witness)
 
@@ -50,7 +50,7 @@ def _of_batches(context: Context) -> Reach:
     whole = MessagePair(NO_ROUTE, NO_ROUTE)
     for before, after in context.methods:
         pair = make_method_pair(before, after, "params", ())
-        proof = context.acceptance.find_carried(pair.pair, accepted_by)
+        proof = context.acceptance.find_carried(pair.pair, accepted_by).witness
         loss = validator.make_witness(pair.routes, accepted_by, proof, is_refused=False)
         if loss is not None and validator.accepts(pair.routes, refused_by, loss.value):
             batch = Witness([loss.value], verified=True, accepted_by=accepted_by, refused_by=refused_by)

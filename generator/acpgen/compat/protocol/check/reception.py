@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec import Struct
 
 from acpgen import ir
-from acpgen.compat.changes import Change, FieldChange
+from acpgen.compat.changes import Change
 from acpgen.compat.diff.pairs import Pair, PlacedChange
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import Answer, Revision, Witness, get_opposite
 from acpgen.compat.protocol.check.context import Context
 from acpgen.compat.protocol.check.counterparts import MessagePair, name_of
 from acpgen.compat.protocol.culprits import NOTHING, find_value_path, select_type
-from acpgen.compat.protocol.sender_schemas import write_schema
+from acpgen.compat.protocol.sender_schemas import list_member_names, write_schema
 from acpgen.compat.protocol.value_parts import ValuePath, cut_hole, write_around_holes
 from acpgen.compat.rule import Judgement
 from acpgen.compat.rules import KINDS
 from acpgen.input.walk import Schema
+from acpgen.pointers import write_reference
 
 if TYPE_CHECKING:
     from schema_inclusion import Culprit, Relation
@@ -74,8 +75,9 @@ class Receiver(Struct, frozen=True):
             without_meaning = self.find_culprit(sender, is_lost=True)
             if without_meaning is None:
                 return Received(judgement, None)
+            sent = self.context.acceptance.find_carried(self.messages.pair, sender, without_meaning, declared=True)
             understood = self._is_understood_elsewhere(without_meaning, sender)
-            if understood == "yes":
+            if "yes" in (sent.verdict.value, understood):
                 return None
             return Received(judgement, self._find_loss(without_meaning, sender) if understood == "no" else None)
         return None if answer == "yes" else Received(judgement, None)
@@ -166,12 +168,23 @@ class Receiver(Struct, frozen=True):
         return self.context.acceptance.with_culprit(union, sender, inner_culprit).verdict.value == "yes"
 
     def _is_understood_elsewhere(self, culprit: Culprit, sender: Revision) -> Answer:
-        """Whether another branch of the outermost union around a place accepts and declares all values with the culprit."""
-        union, around = self._find_union(sender)
-        if union is None or self.placed.free or self.placed.change.what not in _OF_NAMES:
+        """Whether the receiver declares all values with the culprit: in another branch of the outermost union around the place or, for a
+        field that it accepts, by another keyword than `properties`.
+        """
+        placed, acceptance, (union, around) = self.placed, self.context.acceptance, self._find_union(sender)
+        if placed.free or placed.change.what not in _OF_NAMES:
             return "no"
-        inner_culprit = replace(culprit, at=culprit.at[len(around) :])
-        return self.context.acceptance.with_culprit(union, sender, inner_culprit, declared=True).verdict.value
+        if union is not None:
+            inner_culprit = replace(culprit, at=culprit.at[len(around) :])
+            return acceptance.with_culprit(union, sender, inner_culprit, declared=True).verdict.value
+        if placed.change.what != "field-removed" or not self._is_named(placed.change):
+            return "no"
+        return acceptance.find_tolerated(placed.pair, sender, replace(culprit, at=culprit.at[-1:])).verdict.value
+
+    def _is_named(self, change: Change) -> bool:
+        """Whether the new objects name a removed field, by whatever keyword."""
+        name, schemas = change.within.new.name, self.context.new.stable_schemas
+        return name is not None and change.part.name in list_member_names({"$ref": write_reference(name)}, schemas)[0]
 
     def _find_union(self, sender: Revision) -> tuple[Pair | None, ValuePath]:
         """The outermost union around the place, or the place that has gained or lost a branch, with the path to it; `None` for none."""
@@ -184,31 +197,23 @@ class Receiver(Struct, frozen=True):
 
     def _find_loss(self, culprit: Culprit, sender: Revision) -> Witness | None:
         """A message with the culprit, whatever the receiver accepts."""
-        proof = self.context.acceptance.find_carried(self.messages.pair, sender, culprit)
+        proof = self.context.acceptance.find_carried(self.messages.pair, sender, culprit).witness
         shows = self.context.validator.make_culprit_test(sender, culprit)
         return self.context.validator.make_witness(self.messages.routes, sender, proof, shows, is_refused=False)
 
     def _is_understood(self, sender: Revision) -> bool:
-        """Whether no name has lost its meaning.
-
-        Either the receiver accepts and declares everything that the sender declares, at the place or around it, or the sender can never
-        send the field.
-        """
+        """Whether the receiver accepts and declares everything that the sender declares, at the place or around it."""
         placed, acceptance = self.placed, self.context.acceptance
         if placed.free or placed.change.what not in _OF_NAMES:
             return False
-        if any(
+        return any(
             acceptance.are_equal(pair)
             or (
                 acceptance.is_included(pair, sender) == "yes"
                 and acceptance.find_understood(pair, pair.on(sender), sender).verdict.value == "yes"
             )
             for pair in _list_enclosing_pairs(placed, self.messages)
-        ):
-            return True
-        if not isinstance(placed.change, FieldChange) or placed.change.what != "field-removed" or placed.change.pattern:
-            return False
-        return acceptance.never_accepts(placed.pair, sender, placed.change.part.name, declared=True)
+        )
 
     def _find_misread(self, culprit: Culprit, sender: Revision) -> Witness | None:
         """A message that a variant refuses, and that another branch of its union accepts without declaring all of it."""
@@ -260,14 +265,14 @@ _REFUSAL: Final = re.compile(r"; (?:old|new) peers (?:reject|ignore)[^;]*\.$")
 """The end of a message that says who refuses what is not understood."""
 
 
-def of_anything(judgement: Judgement, change: Change) -> Judgement | None:
-    """The judgement if any value is accepted: what would be refused is read as a value of unknown form.
+def is_meaningless(change: Change) -> bool:
+    """Whether a change beside anything is one of plain types that only one revision names: their values have no names to know."""
+    return change.what in ("type-added", "type-removed") and all(isinstance(part, _PLAIN) for part in change.part)
 
-    `None` for plain types that only one revision names: their values have no names that a receiver must know.
-    """
+
+def of_anything(judgement: Judgement, change: Change) -> Judgement:
+    """The judgement if any value is accepted: what would be refused is read as a value of unknown form."""
     sender = judgement.accepted_by
-    if change.what in ("type-added", "type-removed") and all(isinstance(part, _PLAIN) for part in change.part):
-        return None
     if sender is None:
         return judgement
     if change.what == "field-removed":
