@@ -366,8 +366,11 @@ class Explainer:
         if constants_:
             sentence = self.write_sentence("enum", constants_, (*place, "enum"), value)
             errors = [SchemaError(path, write_schema_pointer(place), sentence, "enum")]
-        for index, error in enumerate(errors):
-            is_alone = index > 0 or len(indices) == 1 or error.sentence.endswith(_ALTERNATIVES)
+        leading: Any = None
+        for error in errors:
+            leading = leading or (error.path, error.sentence)  # which may come again
+            is_first = (error.path, error.sentence) == leading
+            is_alone = not is_first or len(indices) == 1 or error.sentence.endswith(_ALTERNATIVES)
             more = "" if is_alone else f" (the nearest of {len(indices)}{_ALTERNATIVES}"
             yield error._replace(sentence=error.sentence + more)
 
