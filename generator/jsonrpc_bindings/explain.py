@@ -12,7 +12,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from .contract import Path
-from .discriminators import SCALARS, Discriminator, Unions, is_null, list_constants
+from .discriminators import SCALARS, Discriminator, Unions, list_constants
 from .errors import describe, quote
 from .json_types import is_array, is_object, make_scalar_key
 from .pointers import find, resolve_reference, write_schema_pointer
@@ -290,7 +290,7 @@ class Explainer:
         """The branches of a union that a value can be meant for, or why it is meant for none."""
         branches: Sequence[Any] = self.get_subschema(place)
         at = write_schema_pointer(place)
-        real = [index for index in range(len(branches)) if not is_null(branches[index])]
+        real = [index for index in range(len(branches)) if self._unions.list_values(branches[index]) != [None]]
         if not real:
             return SchemaError(path, at, _describe_wrong_type(["null"], value), "type")
         if len(real) == 1:

@@ -489,6 +489,14 @@ SENTENCES: dict[str, tuple[Any, Any, list[list[str]]]] = {
         ["a"],
         [["/0", "true or false or an object is expected, not 'a' (the nearest of 2 alternatives)"]],
     ),
+    "null by another name": (
+        {
+            "$defs": {"Nothing": {"$anchor": "nothing", "type": "null"}},
+            "anyOf": [{"$ref": "#nothing"}, {"type": "boolean"}, {"type": "array"}, {"enum": ["tide", "reef"]}],
+        },
+        "tid",
+        [["", "'tid' is not one of 'tide', 'reef'; did you mean 'tide'? (the nearest of 3 alternatives)"]],
+    ),
     "a set within an alternative": (
         {"anyOf": [{"anyOf": [{"enum": ["all"]}, {"type": "array"}]}, {"type": "object", "required": ["include"]}]},
         "EUR",
