@@ -497,6 +497,16 @@ SENTENCES: dict[str, tuple[Any, Any, list[list[str]]]] = {
         "tid",
         [["", "'tid' is not one of 'tide', 'reef'; did you mean 'tide'? (the nearest of 3 alternatives)"]],
     ),
+    "an object beside strings": (
+        {
+            "oneOf": [
+                {"type": "string"},
+                {"type": "object", "properties": {"to": {"enum": ["a", "b"]}}, "required": ["to"]},
+            ]
+        },
+        {"to": None},
+        [["/to", "null is not one of 'a', 'b' (the nearest of 2 alternatives)"]],
+    ),
     "a set within an alternative": (
         {"anyOf": [{"anyOf": [{"enum": ["all"]}, {"type": "array"}]}, {"type": "object", "required": ["include"]}]},
         "EUR",
