@@ -50,10 +50,11 @@ class Unions:
         fields = Counter(name for flat in flats.values() for name in flat.constants)
         fields.update(name for flat in flats.values() for name in flat.constants if name in flat.required)
         candidates = [_make_discriminator(field, flats) for field, count in fields.items() if count > 1]
+        of_objects = {index for index in real if "object" in (self.list_types(branches[index]) or ("object",))}
         telling = [
             candidate
             for candidate in candidates
-            if len(set(map(tuple, candidate.owners.values()))) + len(candidate.free) > 1
+            if len({*map(tuple, candidate.owners.values())}) + len(of_objects.intersection(candidate.free)) > 1
         ]
         return max(telling, key=_rank, default=None)
 

@@ -12,7 +12,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from .contract import Path
-from .discriminators import SCALARS, Discriminator, Unions, is_null, list_constants
+from .discriminators import SCALARS, Discriminator, Unions, list_constants
 from .errors import describe, quote
 from .json_types import is_array, is_object, make_scalar_key
 from .pointers import find, resolve_reference, write_schema_pointer
@@ -290,7 +290,7 @@ class Explainer:
         """The branches of a union that a value can be meant for, or why it is meant for none."""
         branches: Sequence[Any] = self.get_subschema(place)
         at = write_schema_pointer(place)
-        real = [index for index in range(len(branches)) if not is_null(branches[index])]
+        real = [index for index in range(len(branches)) if self._unions.list_values(branches[index]) != [None]]
         if not real:
             return SchemaError(path, at, _describe_wrong_type(["null"], value), "type")
         if len(real) == 1:
@@ -366,8 +366,11 @@ class Explainer:
         if constants_:
             sentence = self.write_sentence("enum", constants_, (*place, "enum"), value)
             errors = [SchemaError(path, write_schema_pointer(place), sentence, "enum")]
-        for index, error in enumerate(errors):
-            is_alone = index > 0 or len(indices) == 1 or error.sentence.endswith(_ALTERNATIVES)
+        leading: Any = None
+        for error in errors:
+            leading = leading or (error.path, error.sentence)  # which may come again
+            is_first = (error.path, error.sentence) == leading
+            is_alone = not is_first or len(indices) == 1 or error.sentence.endswith(_ALTERNATIVES)
             more = "" if is_alone else f" (the nearest of {len(indices)}{_ALTERNATIVES}"
             yield error._replace(sentence=error.sentence + more)
 

@@ -51,11 +51,14 @@ def _of_record(receiving: Receiving, record: Any, at: Path) -> Iterator[Problem]
 
 
 def _list_texts(type_: Type) -> frozenset[str] | None:
-    """The strings that an open type names; `None` if it names none or is closed."""
+    """The strings that an open type names; `None` if it names none or is closed, or describes further ones."""
     branches = list(type_.list_branches())
     literals = frozenset(value for branch in branches for value in branch.values if isinstance(value, str))
     is_open = any(branch.is_open or branch.kind == "string" for branch in branches)
-    return literals if literals and is_open and not any(branch.kind == "any" for branch in branches) else None
+    is_described = any(
+        branch.kind == "any" or (branch.kind == "string" and (branch.limits or branch.is_judged)) for branch in branches
+    )
+    return literals if literals and is_open and not is_described else None
 
 
 def _get_inner_type(type_: Type, kind: str) -> Type:

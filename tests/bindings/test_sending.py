@@ -97,6 +97,14 @@ def test_values_in_lists_and_maps_are_judged_at_their_places(subjects: Subjects)
     assert found.module.encode(found.module.decode_as(found.type("Thing"), good), strict=True)
 
 
+def test_a_string_that_a_branch_describes_is_named_beside_constants(subjects: Subjects) -> None:
+    check = {"anyOf": [{"enum": ["tide", "reef"]}, {"type": "string", "pattern": "[*]$"}]}
+    fields = {"check": check, "checks": {"anyOf": [{"type": "array", "items": check}, {"type": "null"}]}}
+    found = subjects.small("described_texts", {"Checks": {"type": "object", "properties": fields}})
+    value = found.module.decode_as(found.type("Checks"), {"check": "re*", "checks": ["tide", "ti*"]})
+    assert found.module.encode(value, strict=True) == found.module.encode(value)
+
+
 def test_variants_that_the_schema_does_not_name_are_refused(own: Subject) -> None:
     module, runtime = own.module, own.runtime
 

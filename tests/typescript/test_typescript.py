@@ -471,6 +471,8 @@ def variants(tag: str) -> dict[str, Any]:
     }
 
 
+FLAG: dict[str, Any] = {"type": ["boolean", "object"], "anyOf": [{"type": "boolean"}, {"type": "object"}]}
+
 SENTENCES: dict[str, tuple[Any, Any, list[list[str]]]] = {
     "a set of one": ({"enum": ["a"]}, "b", [["", "'b' is not one of 'a'"]]),
     "a constant": ({"const": "a"}, "b", [["", "'b' is not 'a', the only value allowed here"]]),
@@ -481,6 +483,29 @@ SENTENCES: dict[str, tuple[Any, Any, list[list[str]]]] = {
             ["/a", "1 is not 'x', the only value allowed here (the nearest of 2 alternatives)"],
             ["/a", "a string is expected, not 1"],
         ],
+    ),
+    "a type that an alternative refuses twice": (
+        {"anyOf": [{"type": "boolean"}, {"type": "array", "items": FLAG}]},
+        ["a"],
+        [["/0", "true or false or an object is expected, not 'a' (the nearest of 2 alternatives)"]],
+    ),
+    "null by another name": (
+        {
+            "$defs": {"Nothing": {"$anchor": "nothing", "type": "null"}},
+            "anyOf": [{"$ref": "#nothing"}, {"type": "boolean"}, {"type": "array"}, {"enum": ["tide", "reef"]}],
+        },
+        "tid",
+        [["", "'tid' is not one of 'tide', 'reef'; did you mean 'tide'? (the nearest of 3 alternatives)"]],
+    ),
+    "an object beside strings": (
+        {
+            "oneOf": [
+                {"type": "string"},
+                {"type": "object", "properties": {"to": {"enum": ["a", "b"]}}, "required": ["to"]},
+            ]
+        },
+        {"to": None},
+        [["/to", "null is not one of 'a', 'b' (the nearest of 2 alternatives)"]],
     ),
     "a set within an alternative": (
         {"anyOf": [{"anyOf": [{"enum": ["all"]}, {"type": "array"}]}, {"type": "object", "required": ["include"]}]},

@@ -437,7 +437,10 @@ export const union = (branches, { isExclusive, field, tags = [], isLoose, untagg
       if (far >= 2e9) oneOf(v, c, indices.flatMap((i) => here(i).find((one) => one.values)?.values ?? []).filter((one) => one !== null));
       else say(best);
       const first = indices.length > 1 && firstProblem(c, from);
-      if (first && !first.sentence.endsWith(" alternatives)")) first.sentence += ` (the nearest of ${indices.length} alternatives)`;
+      if (!first || first.sentence.endsWith(" alternatives)")) return;
+      const { path, sentence } = first; // which may come again
+      for (const one of c.findings.slice(from))
+        if (one.sentence === sentence && String(one.path) === String(path)) one.sentence += ` (the nearest of ${indices.length} alternatives)`;
     };
     /** What the branch makes of the value that is meant: it says what is wrong, or leaves it out. */
     const explain = () => {

@@ -13,6 +13,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
@@ -434,7 +435,8 @@ def check_schema(value: JSON, at: str, draft: Draft, *, patterns: bool = False) 
     paths = Paths(value)
     is_silent = at.endswith("#") and is_object(value) and "$schema" not in value
     name = f"{draft.name} (no '$schema' names another draft)" if is_silent else draft.name
-    for error in _judge(draft.name, patterns).iter_errors(with_decimals(value)):
+    errors = _judge(draft.name, patterns).iter_errors(with_decimals(value))
+    for error in chain.from_iterable(map(_find_causes, errors)):
         parts = paths.locate(error)
         where = write_plain_pointer(*parts)
         is_stray = is_definition(parts) and not isinstance(follow(value, parts), dict | bool)
@@ -492,6 +494,16 @@ def describe_refusal(error: jsonschema_rs.ValidationError) -> str:
         types_clause = f"; the types are {', '.join(_TYPES)}" if keyword == "type" else ""
         return f"{value if len(value) <= 80 else f'{value[:79]}…'} is not a valid value of '{keyword}'{types_clause}"
     return _describe_fault(str(error.instance)) if rule == "format" else error.message
+
+
+def _find_causes(error: jsonschema_rs.ValidationError) -> Iterator[jsonschema_rs.ValidationError]:
+    """Yield what is wrong below a value of a union, if a branch fits the value itself; else the error."""
+    depth = len(error.instance_path)
+    for branch in getattr(error.kind, "context", ()):
+        if all(len(cause.instance_path) > depth for cause in branch):
+            yield from chain.from_iterable(map(_find_causes, branch))
+            return
+    yield error
 
 
 def _read_mode(path: Path) -> int:
