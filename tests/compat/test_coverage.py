@@ -857,6 +857,13 @@ def test_a_declaration_that_differs_elsewhere_is_a_further_place_of_what_is_refu
     assert outer_finding.witness and outer_finding.witness.value == {"n": None}
 
 
+def test_the_advice_on_a_schema_that_refers_to_a_missing_file_says_how_to_give_it() -> None:
+    (finding, _) = compared(
+        {"$ref": "https://example.com/a"}, {"$ref": "https://example.com/b"}, mode="language"
+    ).findings
+    assert "--ref URL=FILE" in finding.advice
+
+
 def test_each_member_of_a_declaration_that_is_refused_is_named() -> None:
     def write(kind: str, **members: Any) -> Schema:
         below = {"type": "array", "items": {"properties": {"k": {"type": kind}}}}

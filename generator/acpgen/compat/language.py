@@ -435,7 +435,7 @@ class _Declarations:
         location = self.documents.old.definitions.name(place)
         if relation.witness is None:
             question = f"Whether the {receiver} schema accepts everything that the {sender} one accepts"
-            advice = "Simplify or correct the part that is named, or review both schemas."
+            advice = "Simplify or correct the part that is named, give a missing file by --ref URL=FILE, or review both schemas."
             subject = f"{_UNDECIDED}-{sender}"
             message = f"{question} could not be decided: {relation.reason}"
             return _make_doubt(message, advice, (receiver,), subject=subject, location=location)

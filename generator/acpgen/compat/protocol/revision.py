@@ -153,10 +153,12 @@ class SchemaRevision:
         return (names[place], at[len(place) :]) if place in names else ("", at)
 
     def find_owner_or_root(self, at: str) -> tuple[str, str]:
-        """The declared definition around a place, otherwise the one that is the whole file, and the pointer from there."""
-        name, rest = self.find_owner(at, declared=True)
+        """The declared definition around a place, otherwise the one that is the whole file or represents it, and the pointer from there."""
         path, _, pointer = at.partition("#")
-        return (name, rest) if name else (self.root_definitions.get(path, ""), pointer)
+        for name, rest in (self.find_owner(at, declared=True), self.find_owner(at)):
+            if name in self.declared or name in self.root_names:
+                return name, rest
+        return self.root_definitions.get(path, ""), pointer
 
     def write_label(self, at: str) -> str:
         """The label of a place: the definition around it, with fields and items."""
