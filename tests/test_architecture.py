@@ -277,6 +277,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
             {
                 "catalogue",
                 "compare",
+                "different_parts",
                 "keyword_notes",
                 "language",
                 "policy",

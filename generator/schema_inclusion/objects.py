@@ -8,6 +8,7 @@ for them, so one of each such class represents all.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final, Protocol
 
 from msgspec import Struct
@@ -33,7 +34,7 @@ class Decider(Protocol):
 
 
 MOST_ADDED: Final = 100
-MOST_REGIONS: Final = 8
+MOST_CLASSES: Final = 256
 
 
 def split_conjunction(formula: Formula) -> tuple[Formula, ...]:
@@ -129,16 +130,15 @@ def _list_places(
         *constraints.members.items(),
         *((need.names, forms.top) for need in constraints.some if need.names is not names),
     ]
-    if len(regions) > MOST_REGIONS:
-        yield Unknown("names are constrained in too many ways at once")
-    else:
-        yield from _list_fresh(prover, fresh, form, regions)
+    classes = _list_fresh(prover, fresh, form, regions)
+    yield from filter(None, islice(classes, MOST_CLASSES))
+    yield from (Unknown("names are constrained in too many ways at once") for _ in islice(classes, 1))
 
 
 def _list_fresh(
     prover: Decider, names: Formula, form: Formula, regions: list[tuple[Formula, Formula]]
-) -> Iterator[_Place | Unknown]:
-    """Yield a name of each class into which the regions divide the names, if some value satisfies the constraints of all its regions."""
+) -> Iterator[_Place | Unknown | None]:
+    """Yield a name of each class into which the regions divide the names; `None` if no value satisfies what its regions demand."""
     forms = prover.forms
     name_result = prover.inner(names)
     if isinstance(name_result, Empty):
@@ -150,8 +150,8 @@ def _list_fresh(
         return
     value = prover.inner(form)
     if isinstance(value, Empty):
-        return
-    if isinstance(name_result, Unknown):
+        yield None
+    elif isinstance(name_result, Unknown):
         yield name_result
     elif isinstance(name_result.value, str):
         yield _Place(name_result.value, isinstance(value, Satisfied))

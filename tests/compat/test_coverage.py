@@ -840,6 +840,51 @@ def test_a_language_finding_is_about_the_declaration_that_changed() -> None:
     assert len({each for finding in report.findings for each in finding.fingerprints}) == 4
 
 
+def test_a_declaration_that_differs_elsewhere_is_a_further_place_of_what_is_refused_inside_it() -> None:
+    def schema(thing: Schema, **more: Any) -> Schema:
+        return {**go({"thing": {"$ref": "#/$defs/Thing"}, **more}), "$defs": {"Thing": thing}}
+
+    for old, new, rule, inner, outer in (
+        (schema(THING, n={"type": "integer"}), schema(NARROWER, n={"type": "number"}), "narrowed", "Thing.b", "n"),
+        (schema(NARROWER, n={"type": "number"}), schema(THING, n={"type": "integer"}), "widened", "Thing.b", "n"),
+    ):
+        opposite = "widened" if rule == "narrowed" else "narrowed"
+        report = compared(old, new, mode="language")
+        places = {each.rule: [reach.location for reach in each.reaches] for each in report.findings}
+        assert places == {f"language-{rule}": [inner, ""], f"language-{opposite}": [outer]}
+    (inner_finding, outer_finding) = compared(schema(THING, n={}), schema(NARROWER, n=STRING), mode="language").findings
+    assert [reach.location for reach in (*inner_finding.reaches, *outer_finding.reaches)] == ["Thing.b", "n"]
+    assert outer_finding.witness and outer_finding.witness.value == {"n": None}
+
+
+def test_the_advice_on_a_schema_that_refers_to_a_missing_file_says_how_to_give_it() -> None:
+    (finding, _) = compared(
+        {"$ref": "https://example.com/a"}, {"$ref": "https://example.com/b"}, mode="language"
+    ).findings
+    assert "--ref URL=FILE" in finding.advice
+
+
+def test_each_member_of_a_declaration_that_is_refused_is_named() -> None:
+    def write(kind: str, **members: Any) -> Schema:
+        below = {"type": "array", "items": {"properties": {"k": {"type": kind}}}}
+        return {
+            "type": "object",
+            "properties": {"a": {"type": kind}, "b": below, **members},
+            "additionalProperties": False,
+        }
+
+    old, new = write("number", c=STRING), write("integer", d=STRING)
+    for before in (old, {"anyOf": [STRING, old]}):
+        narrowed, widened = compared(before, new, mode="language").findings
+        assert {"a", "b[].k", "c"} <= {reach.location for reach in narrowed.reaches} <= {"a", "b[].k", "c", ""}
+        assert [reach.location for reach in widened.reaches] == ["d"]
+        for reach in (*narrowed.reaches, *widened.reaches):
+            assert reach.witness
+            accepting, refusing = (before, new) if reach.witness.accepted_by == "old" else (new, before)
+            assert Draft202012Validator(accepting).is_valid(reach.witness.value)
+            assert not Draft202012Validator(refusing).is_valid(reach.witness.value)
+
+
 def test_a_language_report_lists_first_what_most_declarations_contain() -> None:
     def schema(rare: Schema, common: Schema) -> Schema:
         refs = {f"C{number}": {"$ref": "#/$defs/Common"} for number in range(3)}

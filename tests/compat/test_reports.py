@@ -411,6 +411,14 @@ def test_a_list_of_names_has_a_name_for_the_root() -> None:
     assert "<code></code>" not in written(report, "html")
 
 
+def test_a_root_with_a_title_is_not_named_beside_itself() -> None:
+    old = {**go({"kind": {"type": "string"}}), "title": "Mix", "unevaluatedProperties": False}
+    old |= {"if": {"properties": {"kind": {"const": "a"}}}, "then": {"properties": {"x": {"type": "string"}}}}
+    report = compared(old, {**old, "properties": {**old["properties"], "y": {"type": "string"}}})
+    (finding,) = (finding for finding in report.findings if finding.severity == "breaking")
+    assert (finding.declaration, finding.location) == ("", "")
+
+
 def test_a_place_in_a_declaration_says_which_members_have_any_name() -> None:
     old, new = (
         {"properties": {"env": {"additionalProperties": {"properties": {"n": {"properties": {"m": schema}}}}}}}

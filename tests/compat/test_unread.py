@@ -188,3 +188,19 @@ def test_two_languages_that_no_draft_defines_are_undecided(malformed: dict[str, 
     found = compared({"$defs": {"A": malformed}}, {"$defs": {"A": malformed, "B": {}}}, mode="language")
     assert {each.rule for each in found.findings} == {"language-undecided"}
     assert found.bindings == "breaking"  # nothing is generated from either
+
+
+def test_what_a_schema_says_stays_in_its_place_where_it_is_written_as_a_conjunction_or_a_union() -> None:
+    def write(**member: Any) -> Schema:
+        return {"$defs": {"D": {"type": "object", "additionalProperties": {"patternProperties": {"^k": member}}}}}
+
+    members = {"properties": {"a": {"type": "string", "default": "x"}}}
+    plain = write(type="object", **members)
+    assert compared(plain, write(allOf=[{"type": "object", **members}])).verdict == "editorial"
+    assert compared(plain, write(type="object", **members, default={})).verdict == "undecided"
+
+    def write_map(**member: Any) -> Schema:
+        return {"$defs": {"D": {"type": "object", "additionalProperties": {**member, **members}}}}
+
+    union = {"anyOf": [{"type": "string"}, {"type": "object"}]}
+    assert compared(write_map(type=["string", "object"]), write_map(**union)).verdict == "editorial"

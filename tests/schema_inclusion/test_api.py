@@ -186,6 +186,17 @@ def test_a_number_that_no_text_holds_is_no_witness() -> None:
     assert (relation.verdict, relation.witness) == (Verdict.UNDECIDED, None)
 
 
+@pytest.mark.parametrize("mark", ["^", ""])
+def test_many_patterns_for_names_are_compared(mark: str) -> None:
+    def write(kind: str, rest: str) -> dict[str, Any]:
+        patterns = {f"{mark}p{number}_": {"type": kind if number == 5 else "string"} for number in range(20)}
+        return {"type": "object", "patternProperties": patterns, "additionalProperties": {"type": rest}}
+
+    assert include(write("string", "integer"), write("null", "integer")).verdict is Verdict.NO
+    assert include(write("string", "number"), write("string", "integer")).verdict is Verdict.NO
+    assert include(write("string", "integer"), write("string", "number")).verdict is Verdict.YES
+
+
 def test_many_multiples_of_one_number_use_up_the_steps() -> None:
     multiples: Json = [{"multipleOf": 2 * odd + 1} for odd in range(1, 1000)]
     relation = include({"type": "integer", "allOf": multiples}, {"type": "integer", "allOf": multiples, "minimum": 0})

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urljoin
 
 from acpgen.compat.compare import answer, bundle_side, compare_bindings
+from acpgen.compat.different_parts import pair_parts
 from acpgen.compat.faults import NO_KEYWORD
 from acpgen.compat.findings import (
     NO_ACTION,
@@ -34,7 +35,7 @@ from acpgen.compat.source_positions import SourcePositions
 from acpgen.errors import Faults
 from acpgen.input.drafts import MODERN, find_draft
 from acpgen.input.ignored_content import find_unread_members
-from acpgen.input.numbers import dumps
+from acpgen.input.numbers import dumps, loads
 from acpgen.input.walk import (
     ASSERTIONS,
     DEFINITIONS,
@@ -53,9 +54,10 @@ from acpgen.input.walk import (
 )
 from acpgen.meaning.faults import UNSUPPORTED
 from acpgen.methods.profile import choose
-from acpgen.pointers import as_fragment, resolve, split_pointer, write_pointer
+from acpgen.pointers import as_fragment, resolve, split_pointer, write_plain_pointer, write_pointer
 
 if TYPE_CHECKING:
+    from acpgen.compat.different_parts import DifferentPart
     from acpgen.compat.sources import Input
     from acpgen.input.drafts import Draft
     from acpgen.ir import JSON
@@ -91,20 +93,19 @@ def make_report(old: Input, new: Input, budget: int, formats: bool) -> Report:
     from schema_inclusion import FORMATS, Allowance, Comparer
 
     documents = _Documents(_make_document(old), _make_document(new))
-    comparer = Comparer(
-        documents.old.schema,
-        documents.new.schema,
+    open_comparer = partial(
+        Comparer,
         steps=max(STEPS, budget // 100),
         allowance=Allowance(budget),
         formats=tuple(FORMATS) if formats else (),
     )
-    declarations = _Declarations(documents, comparer, weigh_formats=formats)
+    declarations = _Declarations(documents, open_comparer, weigh_formats=formats)
     findings = list(declarations.list_findings())
     findings += map(documents.of_gone, list_removed(documents.old.definitions, documents.new.definitions))
     findings += documents.of_unread()
     reaches = [finding.first for finding in findings]
     inclusion = Inclusion(backward=answer(reaches, "new"), forward=answer(reaches, "old"))
-    is_equal = old.documents.says_the_same(new.documents) and comparer.compare().same
+    is_equal = old.documents.says_the_same(new.documents) and declarations.comparer.compare().same
     bindings, notes = ("identical", ()) if is_equal else compare_bindings(old, new)
     if not findings and bindings != "identical":
         message = "The schemas accept the same values and are written differently, so generated code differs."
@@ -120,10 +121,14 @@ def make_report(old: Input, new: Input, budget: int, formats: bool) -> Report:
         language=inclusion,
         bindings=bindings,
         findings=tuple(
-            sorted(findings, key=lambda finding: (order(finding)[0], -len(finding.reaches), *order(finding)))
+            sorted(findings, key=lambda finding: (order(finding)[0], -_count_declarations(finding), *order(finding)))
         ),
         notes=notes,
     )
+
+
+def _count_declarations(finding: Finding) -> int:
+    return len({reach.cause for reach in finding.reaches})
 
 
 @dataclass(frozen=True)
@@ -246,48 +251,132 @@ class _Declarations:
     """The answers about the declarations that two schemas share: the root and definitions, by their places in the old one."""
 
     documents: _Documents
-    comparer: Comparer
+    open_comparer: Callable[[JSON, JSON], Comparer]
     weigh_formats: bool
     relations: dict[tuple[str, Revision], Relation] = field(default_factory=dict["tuple[str, Revision]", "Relation"])
+
+    @cached_property
+    def comparer(self) -> Comparer:
+        return self.open_comparer(self.documents.old.schema, self.documents.new.schema)
 
     def list_findings(self) -> Iterator[Finding]:
         """Yield the findings on values that only one schema accepts, and on undecided questions.
 
-        A finding is about a declaration that differs in more than what it refers to. Each other one with the same answer is a further
-        reach of the nearest such declaration that it contains.
+        A finding is about a declaration that differs in more than what it refers to, and of which this difference is refused. Each other
+        one with the same answer is a further reach of the nearest such declaration that it contains, and so is each other part of it
+        of which a value is refused.
         """
         from schema_inclusion import Verdict
 
         old, new = self.documents.old.definitions, self.documents.new.definitions
         starts = (ROOT, *(place for place, _ in list_unreferenced(old, new)))
+        answers: list[tuple[Revision, list[str], list[str]]] = []
         for sender in REVISIONS:
             for verdict in (Verdict.NO, Verdict.UNDECIDED):
                 places = [place for place in starts if self._ask(place, sender).verdict is verdict]
                 candidates = sorted(old.reach(places) & self._differing.keys())
-                causes = [place for place in candidates if self._ask(place, sender).verdict is verdict]
-                nearest = old.find_nearest(causes)
-                places_by_cause: dict[str, list[str]] = {cause: [cause] for cause in causes}
-                for place in places:
-                    if nearest.get(place) != place:
-                        places_by_cause.setdefault(nearest.get(place, place), []).append(place)
-                for cause, affected in places_by_cause.items():
-                    yield self._make_finding(cause, [self._make_reach(place, sender) for place in affected])
+                differing = [place for place in candidates if self._ask(place, sender).verdict is verdict]
+                answers.append((sender, places, differing))
+        for sender, places, differing in answers:  # what explains the answers, with the steps that are left
+            causes = [place for place in differing if self._is_cause(place, sender, differing)]
+            nearest = old.find_nearest(causes)
+            places_by_cause: dict[str, list[str]] = {cause: [cause] for cause in causes}
+            for place in dict.fromkeys((*places, *differing)):
+                if nearest.get(place) != place:
+                    places_by_cause.setdefault(nearest.get(place, place), []).append(place)
+            for cause, affected in places_by_cause.items():
+                yield self._make_finding(cause, [self._make_reach(place, sender) for place in affected], sender)
 
-    def _make_finding(self, cause: str, reaches: Sequence[Reach]) -> Finding:
+    def _is_cause(self, place: str, sender: Revision, differing: Collection[str]) -> bool:
+        """Whether a declaration is refused for more than the differing ones that it refers to; a value that shows it is its witness."""
+        if self.documents.old.definitions.reach([place]).isdisjoint({*differing} - {place}):
+            return True
+        relation = self._ask_itself(place, sender)
+        if relation.witness is not None:
+            self.relations[place, sender] = relation
+        return relation.verdict.value != "yes"
+
+    def _ask_itself(self, place: str, sender: Revision, part: DifferentPart | None = None) -> Relation:
+        """Whether the other revision accepts what the sender's one accepts, apart from changes in what the declaration refers to.
+
+        With a part, only values of which it is refused count. The two schemas confirm a witness, since they may be in different drafts.
+        """
+        from schema_inclusion import Culprit, Relation, Verdict
+
+        new_place = self._places[place]
+
+        def refer(old_keys: Sequence[str], new_keys: Sequence[str]) -> tuple[Schema, Schema]:
+            new = [_refer(side, new_place, new_keys) for side in ("new", "layer")]
+            return _refer("old", place, old_keys), {"anyOf" if sender == "old" else "allOf": new}
+
+        (old, new), is_from_old = refer((), ()), sender == "old"
+        culprit = None
+        if part is not None:
+            accepted, refused = refer(part.old_keys, part.new_keys)[:: 1 if is_from_old else -1]
+            culprit = Culprit(part.steps, accepted, refused)
+        ask = self._layers.include if is_from_old else self._layers.include_back
+        relation = ask(*((old, new) if is_from_old else (new, old)), culprit=culprit)
+        for revision, pointer in zip(REVISIONS, (place, new_place), strict=True):
+            validator = self._validators.on(revision).of(_refer("", pointer))
+            if relation.witness and validator.accepts(relation.witness.value) is not (revision == sender):
+                return Relation(Verdict.UNDECIDED, "")
+        return relation
+
+    @cached_property
+    def _layers(self) -> Comparer:
+        """Compares both schemas in one with a third: the new one with references to the old definitions."""
+        old, new = self.documents.old, self.documents.new
+        old_places = {new_place: place for place, new_place in self._places.items()}
+
+        def copy(schema: JSON, side: str) -> JSON:
+            schema = copy_json(schema)
+            for node in list_schemas(schema):
+                if isinstance(node.get("$ref"), str) and node["$ref"].startswith("#"):
+                    place = unquote(node["$ref"])
+                    is_old = side == "layer" and place in old_places
+                    node["$ref"] = _refer(*(("old", old_places[place]) if is_old else (side, place)))["$ref"]
+            ids = ("$schema", "$id", "id")
+            return {key: schema[key] for key in schema if key not in ids} if is_object(schema) else schema
+
+        sides = (("old", old.schema), ("new", new.schema), ("layer", new.schema))
+        whole: Schema = {"definitions": {side: copy(schema, side) for side, schema in sides}}
+        if is_object(new.schema) and "$schema" in new.schema:
+            whole["$schema"] = new.schema["$schema"]
+        return self.open_comparer(whole, whole)
+
+    def _make_finding(self, cause: str, reaches: Sequence[Reach], sender: Revision) -> Finding:
         first, *others = reaches
-        new_place, path = self._places[cause], self._locate_refusal(cause, first)
-        below = "".join("[]" if isinstance(key, int) else f".{key if key in self._members else '*'}" for key in path)
-        first = replace(first, location=f"{first.location}{below}" if first.location else below.removeprefix("."))
+        path: Path = ()
+        parts: dict[Path, Reach] = {}
+        if first.witness is not None:
+            path = self._locate_refusal(cause, first.witness)
+            parts = dict(self._list_parts(cause, sender, path))
+            shown = [part for part, reach in parts.items() if reach.witness == first.witness]
+            path = path or next(iter(shown), ())
+            parts = {part: reach for part, reach in parts.items() if part not in shown}
+        first, *further = (self._extend(reach, part) for part, reach in ((path, first), *parts.items()))
         contents = (cause, *self._differing[cause]) if cause in self._differing else None
-        return self.documents.make_finding(first, *others, places=(cause, new_place), contents=contents, path=path)
+        return self.documents.make_finding(
+            first, *further, *others, places=(cause, self._places[cause]), contents=contents, path=path
+        )
 
-    def _locate_refusal(self, place: str, reach: Reach) -> Path:
+    def _list_parts(self, place: str, sender: Revision, shown: Path) -> Iterator[tuple[Path, Reach]]:
+        """Yield the parts of a declaration of which a value is refused, apart from those around the one that is shown."""
+        for part in pair_parts(*map(loads, self._differing.get(place, ("{}", "{}")))):
+            relation = None if shown[: len(part.path)] == part.path else self._ask_itself(place, sender, part)
+            if relation is not None and relation.witness is not None:
+                yield part.path, self._make_reach(place, sender, relation)
+
+    def _extend(self, reach: Reach, path: Path) -> Reach:
+        """A reach at a path in the values of its declaration."""
+        below = "".join("[]" if isinstance(key, int) else f".{key if key in self._members else '*'}" for key in path)
+        return replace(reach, location=f"{reach.location}{below}" if reach.location else below.removeprefix("."))
+
+    def _locate_refusal(self, place: str, witness: Witness) -> Path:
         """The path to what is refused in the witness of a declaration."""
-        if reach.witness is None:
-            return ()
-        revision = reach.witness.refused_by or "new"
-        reference = as_fragment((place if revision == "old" else self._places[place]).removeprefix("#"))
-        return self._validators.on(revision).of({"$ref": reference}).locate_refusal(reach.witness.value)
+        revision = witness.refused_by or "new"
+        reference = _refer("", place if revision == "old" else self._places[place])
+        return self._validators.on(revision).of(reference).locate_refusal(witness.value)
 
     @cached_property
     def _members(self) -> set[str]:
@@ -341,12 +430,12 @@ class _Declarations:
             definitions = document.definitions
             yield count_unknown_formats(definitions.schemas[pointer] for pointer in definitions.reach([place]))
 
-    def _make_reach(self, place: str, sender: Revision) -> Reach:
-        relation, receiver = self._ask(place, sender), get_opposite(sender)
+    def _make_reach(self, place: str, sender: Revision, relation: Relation | None = None) -> Reach:
+        relation, receiver = relation or self._ask(place, sender), get_opposite(sender)
         location = self.documents.old.definitions.name(place)
         if relation.witness is None:
             question = f"Whether the {receiver} schema accepts everything that the {sender} one accepts"
-            advice = "Simplify or correct the part that is named, or review both schemas."
+            advice = "Simplify or correct the part that is named, give a missing file by --ref URL=FILE, or review both schemas."
             subject = f"{_UNDECIDED}-{sender}"
             message = f"{question} could not be decided: {relation.reason}"
             return _make_doubt(message, advice, (receiver,), subject=subject, location=location)
@@ -354,7 +443,14 @@ class _Declarations:
         witness = Witness(value, verified=verified, accepted_by=sender, refused_by=receiver)
         breaks = describe_readers(witness) if sender == "old" else ""
         proof: dict[str, Any] = {"witness": witness, "refuses": (receiver,), "breaks": breaks}
-        return _reach(*_RULES[sender], sender=sender, location=location, **proof)
+        return _reach(*_RULES[sender], sender=sender, location=location, cause=(place,), **proof)
+
+
+def _refer(side: str, place: str, keys: Sequence[str] = ()) -> Schema:
+    """The reference to the part at keys of a place in one of the schemas that `_layers` joins; without a side, to the place itself."""
+    return {
+        "$ref": as_fragment(f"{side and f'/definitions/{side}'}{place.removeprefix('#')}{write_plain_pointer(*keys)}")
+    }
 
 
 def _list_names(members: JSON) -> list[str]:

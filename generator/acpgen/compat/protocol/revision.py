@@ -48,9 +48,11 @@ _REFERENCE: Final = re.compile(r'"\$ref": ("#/\$defs/(?:[^"\\]|\\.)*")')
 
 _OF_BRANCHES: Final = re.compile(r"(?:/(?:allOf|anyOf|oneOf)/\d+)*")
 """The places of the branches of a union, and of the union itself."""
+_IN_ALL_OF: Final = re.compile(r"/allOf/\d+")
+"""A step that leads to another schema of the same value."""
 
-Statements: TypeAlias = "frozenset[tuple[str, str, Hashable]]"
-"""What a definition says besides what it accepts: places in it, keywords and values."""
+Statements: TypeAlias = "dict[tuple[str, str, Hashable], bool]"
+"""What a definition says besides what it accepts: places in it, keywords and values, and whether no comparison reads each."""
 
 
 @dataclass(frozen=True)
@@ -153,10 +155,12 @@ class SchemaRevision:
         return (names[place], at[len(place) :]) if place in names else ("", at)
 
     def find_owner_or_root(self, at: str) -> tuple[str, str]:
-        """The declared definition around a place, otherwise the one that is the whole file, and the pointer from there."""
-        name, rest = self.find_owner(at, declared=True)
+        """The declared definition around a place, otherwise the one that is the whole file or represents it, and the pointer from there."""
         path, _, pointer = at.partition("#")
-        return (name, rest) if name else (self.root_definitions.get(path, ""), pointer)
+        for name, rest in (self.find_owner(at, declared=True), self.find_owner(at)):
+            if name in self.declared or name in self.root_names:
+                return name, rest
+        return self.root_definitions.get(path, ""), pointer
 
     def write_label(self, at: str) -> str:
         """The label of a place: the definition around it, with fields and items."""
@@ -408,7 +412,7 @@ class SchemaRevision:
         return sorted(dumps([key, node[key]], sort_keys=True) for node in nodes for key in keywords if key in node)
 
     def list_statements(self, name: str, compared_names: AbstractSet[str]) -> Mapping[tuple[str, str], Statements]:
-        """What a declared definition and each definition inside it say by keywords such as `default`, where no comparison reads them.
+        """What a declared definition and each definition inside it say by keywords such as `default`, and whether no comparison reads it.
 
         By the name and relative place of the inner definition: the place in it, the keyword and its value. `compared_names` are the
         definitions that were compared part by part.
@@ -424,12 +428,12 @@ class SchemaRevision:
                 continue  # params by position say what those by name do
             is_branch = is_copied and _OF_BRANCHES.fullmatch(origin.removeprefix(at)) is not None
             is_read = is_branch or part in compared_names or origin in self._declared_places
-            result[part, origin.removeprefix(at)] = frozenset(
-                (write_plain_pointer(*keys), keyword, make_key(node[keyword]))
+            result[part, origin.removeprefix(at)] = {
+                (_IN_ALL_OF.sub("", write_plain_pointer(*keys)), keyword, make_key(node[keyword])): not is_read
+                or _locate_statement(origin, keys, keyword) not in self._read_places[keyword]
                 for keys, node in walk_schemas(self.stable_schemas[part])
                 for keyword in _STATEMENTS & node.keys()
-                if not (is_read and _locate_statement(origin, keys, keyword) in self._read_places[keyword])
-            )
+            }
         return result
 
     def _is_record(self, name: str) -> bool:

@@ -136,7 +136,12 @@ def find_unread_statements(context: Context) -> Iterator[Reach]:
             {(key if by_name else key[1]): statements for key, statements in by_place.items()}
             for by_place in (old.list_statements(old_body, old_names), new.list_statements(new_body, new_names))
         )
-        differences = [statement for key in before.keys() & after.keys() for statement in before[key] ^ after[key]]
+        differences = [
+            statement
+            for key in before.keys() & after.keys()
+            for statement in before[key].keys() ^ after[key].keys()
+            if before[key].get(statement) or after[key].get(statement)
+        ]
         if differences:
             keywords = " and ".join(sorted({f"'{keyword}'" for _, keyword, _ in differences}))
             reason = f"what it says by {keywords} has changed in a place where no field or union is read"
