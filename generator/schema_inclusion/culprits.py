@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias, TypeVar
@@ -70,6 +70,39 @@ def require_at(
     return inner
 
 
+def find_parts(
+    value: Json, steps: Sequence[str | int | Part | _Schema], accepts: Callable[[_Schema, Json], bool | None]
+) -> Iterator[tuple[list[str | int | _Schema], Json, bool]]:
+    """Yield the parts of a value to which a path leads, each with its own path, which has a name or an index for each `Part`.
+
+    The third is false where `accepts` cannot decide on a schema in the path: the part is then the value that the schema is about.
+    """
+    if not steps:
+        yield [], value, True
+        return
+    step, *remaining_steps = steps
+    inner: list[tuple[str | int | _Schema, Json]] = []
+    match step, value:
+        case str(), dict():
+            inner = [(step, value[step])] if step in value else []
+        case int(), list():
+            inner = [(step, part) for part in value[step : step + 1]]
+        case Part.ITEM, list():
+            inner = [*enumerate(value)]
+        case Part.MEMBER, dict():
+            inner = [*value.items()]
+        case ((str() | int() | Part()), _):
+            pass
+        case schema, _:
+            is_accepted = accepts(schema, value)
+            if is_accepted is None:
+                yield [schema], value, False
+            inner = [(schema, value)] if is_accepted else []
+    for key, inner_value in inner:
+        for path, part, is_decided in find_parts(inner_value, remaining_steps, accepts):
+            yield [key, *path], part, is_decided
+
+
 def is_at(
     value: Json,
     steps: Sequence[str | int | Part | _Schema],
@@ -77,24 +110,5 @@ def is_at(
     is_refused: Callable[[Json], bool | None],
 ) -> bool | None:
     """Whether the value contains a refused value at the path of the steps; `None` if that cannot be decided."""
-    if not steps:
-        return is_refused(value)
-    step, *remaining_steps = steps
-    match step, value:
-        case str(), dict():
-            inner = [value[step]] if step in value else []
-        case int(), list():
-            inner = value[step : step + 1]
-        case Part.ITEM, list():
-            inner = value
-        case Part.MEMBER, dict():
-            inner = [*value.values()]
-        case ((str() | int() | Part()), _):
-            inner = []
-        case schema, _:
-            is_accepted = accepts(schema, value)
-            if not is_accepted:
-                return is_accepted
-            inner = [value]
-    states = {is_at(part, remaining_steps, accepts, is_refused) for part in inner}
+    states = {is_refused(part) if is_decided else None for _, part, is_decided in find_parts(value, steps, accepts)}
     return True if True in states else None if None in states else False

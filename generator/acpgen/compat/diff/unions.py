@@ -355,18 +355,8 @@ def _measure_likeness(work: Comparison, old: Alternative, new: Alternative) -> f
 
 def _is_marked_apart(work: Comparison, old: Objects, new: Objects) -> bool:
     """Whether a field of both has only constants, and none that both accept: as tags do, these tell the objects apart."""
-    old_marks, new_marks = _collect_marks(old, work.before), _collect_marks(new, work.after)
+    old_marks, new_marks = work.before.get_marks(old), work.after.get_marks(new)
     return any(old_marks[name].isdisjoint(new_marks[name]) for name in old_marks.keys() & new_marks.keys())
-
-
-def _collect_marks(objects: Objects, side: SchemaRevision) -> dict[str, set[object]]:
-    """The constants of fields that accept nothing else, by name of the field."""
-    shapes = {field.name: side.get_shape(field.type).alternatives for field in objects.fields}
-    return {
-        name: {make_key(constant.value) for constant in alternatives[0].values}
-        for name, alternatives in shapes.items()
-        if len(alternatives) == 1 and isinstance(alternatives[0], Constants) and alternatives[0].openness == "closed"
-    }
 
 
 def _measure_overlap(old: AbstractSet[str], new: AbstractSet[str]) -> float:

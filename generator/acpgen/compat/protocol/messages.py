@@ -17,7 +17,7 @@ from acpgen import ir
 from acpgen.bundle.bundle import DIALECT
 from acpgen.compat.findings import BUDGET, Revision, Sides, Witness, get_opposite
 from acpgen.compat.protocol.revision import SchemaRevision
-from acpgen.compat.protocol.value_parts import ValuePath, ValueStep, cut_hole, fill_holes, find_parts
+from acpgen.compat.protocol.value_parts import ValuePath, ValueStep, cut_hole, fill_holes
 from acpgen.input.walk import Schema, copy_json, is_array, is_object
 from acpgen.meaning import envelopes, sample_texts
 from acpgen.meaning.samples import Unmakeable, Values
@@ -137,13 +137,14 @@ class WitnessValidator:
 
     def _judge_parts(self, sender: Revision, value: ir.JSON, culprit: Culprit) -> Iterator[tuple[ValuePath, bool]]:
         """Yield the paths to the places of a culprit in a sender's value, each with whether the part there is a culprit."""
+        from schema_inclusion.culprits import find_parts
 
         def accepts(schema: Any, part: ir.JSON) -> bool:
             return self._holds(sender, schema, part) is True
 
-        for path, part in find_parts(value, [*culprit.at], accepts):
+        for path, part, _ in find_parts(value, culprit.at, accepts):
             is_refused = self._holds(get_opposite(sender), culprit.refused, part) is not True
-            yield path, is_refused and accepts(culprit.accepted, part)
+            yield [*path], is_refused and accepts(culprit.accepted, part)
 
     def accepts_without(
         self, routes: Routes, sender: Revision, value: ir.JSON, paths: Iterable[Sequence[ValueStep]]

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
-from acpgen.compat.diff.shapes import Objects, Shape, find_shape, without_values
+from acpgen.compat.diff.shapes import Constants, Objects, Shape, find_shape, without_values
 from acpgen.compat.protocol.sender_schemas import DECLARED, SENT, write_sender_definitions
 from acpgen.input.equality import make_key
 from acpgen.input.numbers import dumps, loads
@@ -112,6 +112,25 @@ class SchemaRevision:
         if type_ not in self._shapes:
             self._shapes[type_] = find_shape(type_, self.definitions, empty=self.empty)
         return self._shapes[type_]
+
+    @cached_property
+    def _marks(self) -> dict[str, Mapping[str, AbstractSet[Hashable]]]:
+        return {}
+
+    def get_marks(self, objects: Objects) -> Mapping[str, AbstractSet[Hashable]]:
+        """The constants of the fields of a record that accept nothing else, by name of the field; a map has none."""
+        if objects.name is None:
+            return {}
+        if objects.name not in self._marks:
+            shapes = ((field.name, self.get_shape(field.type).alternatives) for field in objects.fields)
+            self._marks[objects.name] = {
+                name: {make_key(constant.value) for constant in alternatives[0].values}
+                for name, alternatives in shapes
+                if len(alternatives) == 1
+                and isinstance(alternatives[0], Constants)
+                and alternatives[0].openness == "closed"
+            }
+        return self._marks[objects.name]
 
     @cached_property
     def methods(self) -> tuple[ir.Method, ...]:

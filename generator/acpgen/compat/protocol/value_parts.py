@@ -1,9 +1,8 @@
-"""Parts of a value to which a path leads, and what is around them: the value without them, and the schema of all values around them."""
+"""Holes in values, where paths lead in them: a value without its parts there, and the schema of all values around them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from enum import Enum
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from acpgen import ir
@@ -15,25 +14,6 @@ if TYPE_CHECKING:
 ValueStep: TypeAlias = "str | int | Part | dict[str, Any]"
 ValuePath: TypeAlias = "list[ValueStep]"
 """A path into a value, in the form that the prover expects."""
-
-
-def find_parts(
-    value: ir.JSON, steps: ValuePath, accepts: Callable[[Schema, ir.JSON], bool]
-) -> Iterator[tuple[ValuePath, ir.JSON]]:
-    """Yield the parts of a value to which a path leads, each with its own path, which has a name or an index for each `Part`."""
-    if not steps:
-        yield [], value
-        return
-    step, inner = steps[0], list[tuple[str | int, ir.JSON]]()
-    if is_object(step):
-        parts = find_parts(value, steps[1:], accepts) if accepts(step, value) else ()
-        yield from (([step, *path], part) for path, part in parts)
-    elif is_object(value) and not isinstance(step, int):
-        inner = [(name, part) for name, part in value.items() if isinstance(step, Enum) or name == step]
-    elif is_array(value) and not isinstance(step, str):
-        inner = [(index, part) for index, part in enumerate(value) if isinstance(step, Enum) or index == step]
-    for key, inner_value in inner:
-        yield from (([key, *path], part) for path, part in find_parts(inner_value, steps[1:], accepts))
 
 
 HOLE: Final[Any] = object()

@@ -76,8 +76,10 @@ class Receiver(Struct, frozen=True):
             if without_meaning is None:
                 return Received(judgement, None)
             sent = self.context.acceptance.find_carried(self.messages.pair, sender, without_meaning, declared=True)
+            if sent.verdict.value == "yes":
+                return None
             understood = self._is_understood_elsewhere(without_meaning, sender)
-            if "yes" in (sent.verdict.value, understood):
+            if understood == "yes":
                 return None
             return Received(judgement, self._find_loss(without_meaning, sender) if understood == "no" else None)
         return None if answer == "yes" else Received(judgement, None)
