@@ -454,3 +454,15 @@ def test_the_library_takes_references(here: Path) -> None:
     assert '"Money"' in made["bundle"]["schema.json"]
     report = acpgen.compare("bill.json", "bill.json", references={COMMON: "common.json"})
     assert report.verdict == "identical"
+
+
+@pytest.mark.parametrize("schema", ["in/bill.json", "in"])
+def test_a_file_that_is_given_and_found_beside_the_schema_is_one_document(here: Path, schema: str) -> None:
+    (here / "in").mkdir()
+    fields = {"sum": {"$ref": f"{COMMON}#/definitions/Money"}, "tip": {"$ref": "common.json#/definitions/Money"}}
+    bill = {"$id": "https://example.com/bill.json", "$defs": {"Bill": {"properties": fields}}}
+    (here / "in" / "bill.json").write_text(json.dumps(bill), "utf-8")
+    common = {"$id": COMMON, "$schema": SEVENTH, "definitions": {"Money": {"type": "object"}}}
+    (here / "in" / "common.json").write_text(json.dumps(common), "utf-8")
+    found = bundle(load(schema, references={COMMON: here / "in" / "common.json"}))
+    assert origin(found, "Bill", "sum") == origin(found, "Bill", "tip") == "common.json#/definitions/Money"

@@ -224,7 +224,8 @@ def parse_strict(content: bytes, at: str) -> JSON:
 
 
 def with_references(source: Source, references: References) -> Source:
-    """Add the documents that the references of a schema may lead to. Raises `Faults`."""
+    """Add the documents that the references of a schema may lead to; a file that was read already is the same document. Raises `Faults`."""
+    paths = {source.locate(path): path for path, _ in (*source.files, *source.discovered_files)}
     size = sum(len(content) for *_, content in (*source.files, *source.references))
     faults: list[Fault] = []
     referenced_files = list(source.references)
@@ -241,7 +242,8 @@ def with_references(source: Source, references: References) -> Source:
             faults.extend(caught.faults)
         else:
             size += len(content)
-            referenced_files.append((normalize_uri(uri), display_path(Path(file)), content))
+            at = display_path(Path(file))
+            referenced_files.append((normalize_uri(uri), paths.get(at, at), content))
     if faults:
         raise Faults(faults)
     return replace(source, references=tuple(referenced_files))
