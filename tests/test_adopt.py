@@ -164,7 +164,7 @@ def test_the_files_follow_the_newest_upstream_and_adopting_it_changes_nothing(
     assert not adoption.examples
     found = make_report(adoption, protocol)
     assert not found.tasks
-    assert not found.of("added", "changed", "removed", "conflict")
+    assert not found.select("added", "changed", "removed", "conflict")
     assert write_summary(found).endswith("already.")
 
 
@@ -293,7 +293,7 @@ def test_the_report_of_a_real_step_names_what_came_and_what_is_left(step: Step) 
     found = make_report(step.forth, step.protocol)
     lines = list(write_lines(found))
     assert lines[0] == write_summary(found)
-    assert any(entry.definition == "Notice" for entry in found.of("added"))
+    assert any(entry.definition == "Notice" for entry in found.select("added"))
     assert any("additionalDirectories" in task for task in found.tasks)
     assert any(task.startswith("Write ") and "acpgen lint" in task for task in found.tasks)
     if step.protocol == "acp/v2":
@@ -658,7 +658,7 @@ def test_a_removed_branch_goes_with_its_examples(project: Project) -> None:
     assert "Image" not in definitions
     assert definitions["Item"]["examples"] == [{"type": "text", "text": "hello"}, {"type": "_sound"}]
     assert definitions["Item"]["anyOf"][1]["not"] == {"anyOf": [tagged("text")]}
-    assert [entry.at for entry in make_report(adoption, "p").of("removed")] == [
+    assert [entry.at for entry in make_report(adoption, "p").select("removed")] == [
         'items.json#/$defs/Item/anyOf (type "image")',
         'items.json#/$defs/Item/anyOf/1/not/anyOf (type "image")',
         "items.json#/$defs/Image",
@@ -694,11 +694,11 @@ def test_a_bound_that_differs_on_purpose_is_a_conflict_and_stays(project: Projec
     adoption = project.adopt()
     count = project.ours("greet.json")["GreetRequest"]["properties"]["count"]
     assert (count["minimum"], count["maximum"]) == (1, 5), "a change of what was alike is taken, beside"
-    (conflict,) = make_report(adoption, "p").of("conflict")
+    (conflict,) = make_report(adoption, "p").select("conflict")
     assert conflict.at == "greet.json#/$defs/GreetRequest/properties/count/maximum"
     assert conflict.what == "upstream changed 10 to 20; here is 5, and stays"
     assert project.adopt().is_none, "it is told once"
-    assert any(entry.at == conflict.at for entry in make_report(project.adopt(), "p").of("different"))
+    assert any(entry.at == conflict.at for entry in make_report(project.adopt(), "p").select("different"))
 
 
 def test_a_type_that_differs_on_purpose_is_never_mixed_with_upstreams(project: Project) -> None:
@@ -982,7 +982,7 @@ def test_a_result_that_cannot_be_used_is_refused(project: Project) -> None:
 
 def test_a_new_definition_that_only_refers_to_itself_is_added(project: Project) -> None:
     project.definitions["Tree"] = {"type": "object", "properties": {"inner": {"$ref": "#/$defs/Tree"}}}
-    assert [entry.definition for entry in make_report(project.adopt(), "p").of("added")] == ["Tree"]
+    assert [entry.definition for entry in make_report(project.adopt(), "p").select("added")] == ["Tree"]
 
 
 def test_a_fault_of_our_own_files_names_the_file(project: Project) -> None:

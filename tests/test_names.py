@@ -25,12 +25,12 @@ from acpgen.input.load import Document, Documents
 from acpgen.ir import Record
 from acpgen.meaning.understanding import understand
 from acpgen.naming.identifiers import (
-    class_names,
-    field_names,
     is_class_name,
+    make_class_names,
+    make_field_names,
     make_member_names,
+    make_method_keys,
     make_method_names,
-    method_keys,
 )
 from acpgen.targets.python.naming import name_all
 
@@ -173,7 +173,7 @@ def test_a_body_that_gets_a_second_reference_is_neither_renamed_nor_rewritten_fo
 
 
 def test_properties_of_one_spelling_have_attributes_of_their_own() -> None:
-    found = field_names(
+    found = make_field_names(
         ["depends-on", "depends_on", "ref", "$ref", "class", "class_", "Foo", "foo", "FOO", "_meta", "meta"]
     )
     assert len(set(found.values())) == len(found)
@@ -181,7 +181,7 @@ def test_properties_of_one_spelling_have_attributes_of_their_own() -> None:
     assert found["ref"] == "ref" and found["$ref"] == "dollar_ref"
     assert found["class_"] == "class_" and found["class"] == "class__"
     assert found["foo"] == "foo" and found["meta"] == "meta" and found["_meta"] == "underscore_meta"
-    assert field_names(["depends-on"]) == {"depends-on": "depends_on"}
+    assert make_field_names(["depends-on"]) == {"depends-on": "depends_on"}
 
 
 def test_names_do_not_depend_on_the_order() -> None:
@@ -204,16 +204,16 @@ def test_names_do_not_depend_on_the_order() -> None:
         "list",
         "None",
     ]
-    for assign in (class_names, field_names, method_keys):
+    for assign in (make_class_names, make_field_names, make_method_keys):
         found = assign(words)
         assert len(set(found.values())) == len(words)
-        assert all(name.isidentifier() for name in found.values()) or assign is method_keys
+        assert all(name.isidentifier() for name in found.values()) or assign is make_method_keys
         for seed in range(5):
             assert assign(random.Random(seed).sample(words, len(words))) == found
 
 
 def test_definitions_that_differ_in_case_or_punctuation_have_classes_of_their_own() -> None:
-    found = class_names(["Foo", "foo", "foo-bar", "foo_bar", "FooBar", "None"])
+    found = make_class_names(["Foo", "foo", "foo-bar", "foo_bar", "FooBar", "None"])
     assert found["Foo"] == "Foo" and found["foo"] == "Foo_"
     assert found["FooBar"] == "FooBar"
     assert {found["foo-bar"], found["foo_bar"]} == {"FooDashBar", "FooUnderscoreBar"}
@@ -503,7 +503,9 @@ def _names_in_generated_code(root: Path) -> set[str]:
                     found.update({name, other or name})
                 case _:
                     continue
-    return {name for name in found if name.isidentifier() and name[0].isupper() and name == class_names([name])[name]}
+    return {
+        name for name in found if name.isidentifier() and name[0].isupper() and name == make_class_names([name])[name]
+    }
 
 
 def test_definitions_keep_every_name_that_generated_code_uses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -537,7 +539,7 @@ def test_definitions_keep_every_name_that_generated_code_uses(tmp_path: Path, mo
 
 @pytest.mark.parametrize("names", [("True", "true"), ("None", "none"), ("False", "false", "FALSE")])
 def test_definitions_whose_names_python_keeps_for_itself_get_names_of_classes(names: tuple[str, ...]) -> None:
-    found = class_names(names)
+    found = make_class_names(names)
     assert len(set(found.values())) == len(names)
     assert all(is_class_name(one) for one in found.values())
 
@@ -546,10 +548,10 @@ def test_definitions_whose_names_python_keeps_for_itself_get_names_of_classes(na
     "text", ["a\u0bf0", "\u0bf0a", "\u09f4", "\u0390x", "a \u03b0b", "\u2e2fa", "\u01f0b", "\u00bd"]
 )
 def test_every_name_is_one_that_python_reads_as_it_is_written(text: str) -> None:
-    (class_,), (field,) = class_names([text]).values(), field_names([text]).values()
+    (class_,), (field,) = make_class_names([text]).values(), make_field_names([text]).values()
     for name in (class_, field, *make_member_names([text]).values(), *make_method_names({text: text}, ()).values()):
         assert name.isidentifier() and unicodedata.normalize("NFKC", name) == name
-    assert len({*class_names(["a", text]).values()}) == len({*field_names(["a", text]).values()}) == 2
+    assert len({*make_class_names(["a", text]).values()}) == len({*make_field_names(["a", text]).values()}) == 2
 
 
 def test_a_definition_may_have_an_empty_name() -> None:

@@ -20,7 +20,7 @@ from acp_bindings.unstable import v1 as unstable_v1
 import evidence
 import published
 from acpgen_acp_sdk.names import CLASSES
-from jsonrpc_bindings.fields import shape_of
+from jsonrpc_bindings.fields import get_shape
 from variants import bodies
 
 ROOT: Final = Path(__file__).parents[1]
@@ -142,7 +142,7 @@ def differing(package: str, type_: Any, name: str, fields: list[str] | None) -> 
     """The fields that one of two classes lacks, but for discriminators."""
     if fields is None or not inspect.isclass(type_):
         return ""
-    shape, ours = shape_of(type_), wire(type_)
+    shape, ours = get_shape(type_), wire(type_)
     discriminators = {*shape.constants, shape.tag_field}
     missing, more = set(fields) - ours - discriminators, ours - set(fields) - discriminators
     beyond = getattr(unstable_v1, name, None) if package == "v1" else None
@@ -157,7 +157,7 @@ def differing(package: str, type_: Any, name: str, fields: list[str] | None) -> 
 
 def wire(type_: Any) -> set[str]:
     """The fields of a record by the names of the schema; the tag is none of them."""
-    return {one.wire for one in shape_of(type_).fields.values()}
+    return {one.wire for one in get_shape(type_).fields.values()}
 
 
 def page(rows: list[Row]) -> str:

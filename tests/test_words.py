@@ -217,12 +217,7 @@ OTHERS: Final = {
     "acpgen": {
         "_root",
         "case",
-        "class_name",
-        "class_names",
-        "field_name",
-        "field_names",
         "main",
-        "method_keys",
         "references",
     },
     "jsonrpc_bindings": {
@@ -241,14 +236,9 @@ OTHERS: Final = {
             "invalid_params",
             "joined",
             "json_pointer",
-            "notes_for",
-            "notes_of",
-            "shape_of",
             "spawned",
             "type",
-            "unknown_fields_of",
         ),
-        "values_of",
     },
 }
 """Names that are published, defined by others or nouns for a reason, by the folder or file that they are in."""

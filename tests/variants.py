@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from acpgen import ir
-from acpgen.naming.identifiers import class_name
+from acpgen.naming.identifiers import make_class_name
 
 
 def bodies(protocol: ir.Protocol) -> Mapping[str, str]:
@@ -14,7 +14,7 @@ def bodies(protocol: ir.Protocol) -> Mapping[str, str]:
     for union in (one for one in protocol.definitions.values() if isinstance(one, ir.TaggedUnion)):
         for variant in union.variants:
             if _is_tagged_by_its_union(protocol, union.tag, variant.type):
-                word, base = class_name(str(variant.tag)), class_name(union.name)
+                word, base = make_class_name(str(variant.tag)), make_class_name(union.name)
                 name = f"{word}{base}"
                 found.setdefault(variant.type, f"{base}{word}Variant" if name == variant.type else name)
     return found

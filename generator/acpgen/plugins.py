@@ -25,7 +25,14 @@ from acpgen.input.load import Source as _Source
 from acpgen.meaning.definition_order import list_references, order_definitions, references
 from acpgen.meaning.interchange import dump, load
 from acpgen.meaning.understanding import understand
-from acpgen.naming.identifiers import assign, class_name, class_names, field_name, field_names, method_keys
+from acpgen.naming.identifiers import (
+    assign,
+    make_class_name,
+    make_class_names,
+    make_field_name,
+    make_field_names,
+    make_method_keys,
+)
 from acpgen.targets.faults import TARGET_REFUSED
 from acpgen.targets.interface import Render, Settings, Target
 from acpgen.targets.options import Option
@@ -46,18 +53,18 @@ __all__ = [
     "Settings",
     "Target",
     "assign",
-    "class_name",
-    "class_names",
     "dump",
     "exercise",
-    "field_name",
-    "field_names",
     "format_files",
     "indent",
     "ir",
     "list_references",
     "load",
-    "method_keys",
+    "make_class_name",
+    "make_class_names",
+    "make_field_name",
+    "make_field_names",
+    "make_method_keys",
     "order_definitions",
     "references",
     "refuse",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from types import NoneType
 from typing import Any, Final, TypeAlias
 
-from .fields import Base, get_unknown_fields, make_record, shape_of, values_of
+from .fields import Base, get_shape, get_unknown_fields, get_values, make_record
 from .json_types import Mismatch, is_mapping, is_one_of, is_sequence, to_integer
 from .native import convert
 from .parse import FAILURES
@@ -95,7 +95,7 @@ def _build_branch(type_: Type, value: Any, accepts: Accepts) -> Any:
     """Build a value with the branch that it fits best, of those that accept it and whose class has a place for all of its fields."""
 
     def takes(branch: Type) -> bool:
-        is_near = branch.kind != "record" or isinstance(value, Base) or shape_of(branch.cls).fits(value)
+        is_near = branch.kind != "record" or isinstance(value, Base) or get_shape(branch.cls).fits(value)
         return is_near and accepts(branch, value)
 
     branches: Sequence[Type] = type_.branches
@@ -105,7 +105,7 @@ def _build_branch(type_: Type, value: Any, accepts: Accepts) -> Any:
         branches = [branch for branch in type_.list_branches() if branch.kind == "record" and _is_of(branch.cls, value)]
     elif tags is not None and (value.__class__ is dict or is_mapping(value)):
         owners = tags.find_branches(value) or tags.unknown
-        if len(owners) == 1 and not tags.free and (owners[0].kind != "record" or shape_of(owners[0].cls).fits(value)):
+        if len(owners) == 1 and not tags.free and (owners[0].kind != "record" or get_shape(owners[0].cls).fits(value)):
             return build(owners[0], value, accepts)
     unnamed: Unnamed | None = None
     for options in (owners, branches):
@@ -124,20 +124,20 @@ def _build_branch(type_: Type, value: Any, accepts: Accepts) -> Any:
 
 def _is_of(cls: Any, record: Any) -> bool:
     """Whether a record represents objects of a class: it is an instance of it and has the same tag."""
-    shape, record_shape = shape_of(cls), shape_of(type(record))
+    shape, record_shape = get_shape(cls), get_shape(type(record))
     return isinstance(record, cls) and (record_shape.tag_field, record_shape.tag) == (shape.tag_field, shape.tag)
 
 
 def _build_record(type_: Type, value: Any, accepts: Accepts) -> Any:
-    shape: Any = shape_of(type_.cls)
+    shape: Any = get_shape(type_.cls)
     if isinstance(value, Base):
         if _is_of(shape.cls, value):
             return value
-        record_shape = shape_of(type(value))
+        record_shape = get_shape(type(value))
         is_kin = issubclass(shape.cls, type(value)) or isinstance(value, shape.cls)  # a body, and the variant of it
         if not is_kin or shape.is_unknown or record_shape.fields.keys() != shape.fields.keys():
             raise Mismatch
-        return make_record(shape.cls, values_of(value), get_unknown_fields(value))
+        return make_record(shape.cls, get_values(value), get_unknown_fields(value))
     if not shape.fits(value):
         return value
     values: dict[str, Any] = {}

@@ -26,7 +26,7 @@ from .errors import (
     quote,
 )
 from .explain import suggest_name
-from .fields import Form, get_unknown_fields, make, values_of
+from .fields import Form, get_unknown_fields, get_values, make
 from .json_types import Mismatch, is_array, is_mapping, is_object, is_sequence
 from .jsonrpc import (
     ErrorResponse,
@@ -365,7 +365,7 @@ class Codec(Generic[Found, Sender]):
         """
         native_message, check = message, None if strict else self._checks.get(message.__class__)
         if check is None and not strict and isinstance(message, Message):
-            native_message, check = self._of_method(message)
+            native_message, check = self._convert_message(message)
         if check is not None:
             check_payload, has_params, has_id = check
             try:
@@ -393,7 +393,7 @@ class Codec(Generic[Found, Sender]):
             raise EncodeError("; ".join(map(str, problems)), problems)
         return text
 
-    def _of_method(self, message: Any) -> tuple[Any, Any]:
+    def _convert_message(self, message: Any) -> tuple[Any, Any]:
         """Convert a message to the class of its method, and return it with the check of this class; `None` if there is none."""
         kind, declaration = self._route_outgoing(message)
         cls = self._get_class(kind, declaration) if declaration is not None and kind is not ErrorResponse else None
@@ -510,7 +510,7 @@ def _is_set(value: Any) -> bool:
     """Whether something was set in a payload that the message did not have."""
     if not isinstance(value, Record):
         return value is not None and value != []
-    return bool(values_of(value) or get_unknown_fields(value))
+    return bool(get_values(value) or get_unknown_fields(value))
 
 
 def _make_error(code: int, problems: tuple[Problem, ...], message: Mapping[str, Any]) -> DecodeError:

@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from .build import as_variant, read
 from .errors import INVALID_PARAMS, LIMIT, DecodeError, EncodeError, Problem, limit_problems
-from .fields import Base, Shape, notes_for, notes_of, put, shape_of
+from .fields import Base, Shape, ensure_notes, get_notes, get_shape, put
 from .json_types import Mismatch, is_object
 from .pointers import json_pointer, split_pointer
 from .receiving import explain_value
@@ -25,12 +25,12 @@ MISFIT: Final = "this value does not fit here"
 
 def construct(cls: Any, args: tuple[Any, ...], arguments: dict[str, Any]) -> Any:
     """Construct a record. Raises `DecodeError` for names that its class does not have, and for values that do not match their types."""
-    shape = shape_of(cls)
+    shape = get_shape(cls)
     if args:
         raise TypeError(f"{cls.__name__} takes its fields by name")
     problems: list[Problem] = []
     door = arguments.pop(DOOR, None) if DOOR not in shape.fields else None
-    value = _by_wire_names(shape, arguments, problems)
+    value = _convert_arguments(shape, arguments, problems)
     if door is not None:
         value |= _read_extra(door, shape, problems)
     problems += _tag_problems(shape, value.get(shape.tag_field or ""))
@@ -44,7 +44,7 @@ def construct(cls: Any, args: tuple[Any, ...], arguments: dict[str, Any]) -> Any
     raise DecodeError(INVALID_PARAMS, limit_problems(problems))
 
 
-def _by_wire_names(shape: Shape, arguments: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
+def _convert_arguments(shape: Shape, arguments: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
     """The arguments as a JSON object, with the constants of the class."""
     value: dict[str, Any] = dict(shape.constants)
     used_names: set[str] = set()
@@ -73,7 +73,7 @@ def assign(record: Any, name: str, value: Any) -> None:
 
     Raises `DecodeError` for a value that does not match the type, `AttributeError` for a name that no field has.
     """
-    shape = shape_of(type(record))
+    shape = get_shape(type(record))
     field_name = name if name in shape.fields or name == shape.tag_name else None
     if field_name is None:
         owner: Any = getattr(record.__class__, name, None)
@@ -86,7 +86,7 @@ def assign(record: Any, name: str, value: Any) -> None:
         if problems:
             raise DecodeError(INVALID_PARAMS, tuple(problems))
         if shape.is_unknown:
-            notes_for(record).tag = value
+            ensure_notes(record).tag = value
         return
     field = shape.fields[field_name]
     if value is UNSET and not field.is_required:
@@ -104,7 +104,7 @@ def assign(record: Any, name: str, value: Any) -> None:
     if problems:
         raise DecodeError(INVALID_PARAMS, limit_problems(problems))
     put(record, field_name, converted)
-    notes = notes_of(record)
+    notes = get_notes(record)
     if notes is not None and notes.defaults is not None:
         notes.defaults.pop(field_name, None)
 
@@ -173,7 +173,7 @@ def _make_problem(name: str, sentence: str) -> Problem:
 
 def build_signature(cls: Any) -> Signature:
     """The signature of a constructor."""
-    shape = shape_of(cls)
+    shape = get_shape(cls)
     parameters: list[Parameter] = []
     if shape.is_unknown and shape.tag_name:
         parameters.append(Parameter(shape.tag_name, Parameter.KEYWORD_ONLY, annotation=str))

@@ -105,7 +105,7 @@ class Explainer:
         exclusions: list[SchemaError] = []
         explainer = self._make_fresh()
         with suppress(RecursionError):
-            for error in _run_steps(explainer._at(place, value, ())):
+            for error in _run_steps(explainer._find_steps(place, value, ())):
                 if error.rule == "not":
                     exclusions.append(error)
                 elif (error.path, error.sentence) not in reports:
@@ -131,7 +131,7 @@ class Explainer:
 
     # --- the walk ---
 
-    def _at(self, place: Path, value: Any, path: Path) -> Steps:
+    def _find_steps(self, place: Path, value: Any, path: Path) -> Steps:
         """The problems of a value that the subschema at a path rejects."""
         key = place, path, id(value)  # a name stands where its member does
         cached_steps = self._steps.get(key)
@@ -199,7 +199,7 @@ class Explainer:
         """Yield the problems by the subschemas that apply to a value or its members and reject it."""
         for at in self.list_applicators(place, schema, value):
             if not self._is_valid(at, value):
-                yield self._at(at, value, path)
+                yield self._find_steps(at, value, path)
         further = (*place, "unevaluatedProperties")
         unevaluated = (
             self._list_unevaluated(place, value)
@@ -208,7 +208,7 @@ class Explainer:
         )
         for at, key in chain(self.list_members(place, schema, value), ((further, name) for name in unevaluated)):
             if not self._is_valid(at, value[key]):
-                yield self._at(at, value[key], (*path, key))
+                yield self._find_steps(at, value[key], (*path, key))
         for keyword in ("anyOf", "oneOf"):
             if keyword in schema:
                 yield from self._explain_union((*place, keyword), value, path)
@@ -216,7 +216,7 @@ class Explainer:
             at = (*place, "propertyNames")
             for name in value:
                 if not self._is_valid(at, name):
-                    for error in islice(_run_steps(self._at(at, name, (*path, name))), 1):
+                    for error in islice(_run_steps(self._find_steps(at, name, (*path, name))), 1):
                         sentence = f"the name {describe(name)} is not allowed here: {error.sentence}"
                         yield SchemaError(path, error.schema, sentence, "propertyNames")
 
@@ -278,7 +278,7 @@ class Explainer:
         if isinstance(choice, SchemaError):
             yield choice
         elif len(choice) == 1:
-            yield self._at((*place, *choice), value, path)
+            yield self._find_steps((*place, *choice), value, path)
         else:
             yield from self._explain_nearest(place, choice, value, path)
 
@@ -329,7 +329,9 @@ class Explainer:
             return True
         at = (*path, tag.field)
         branches = ((*place, indices[0]) for indices in tag.owners.values() if len(indices) == 1)
-        return any(_count(_run_steps(self._at(branch, value, path)), at) < _count(errors, at) for branch in branches)
+        return any(
+            _count(_run_steps(self._find_steps(branch, value, path)), at) < _count(errors, at) for branch in branches
+        )
 
     def find_branches(self, place: Path, value: Any) -> list[Path]:
         """The branches that accept a value, or that which a value was meant for; none if that cannot be determined."""
@@ -347,7 +349,7 @@ class Explainer:
         self, place: Path, indices: Sequence[int], value: Any, path: Path
     ) -> tuple[int, list[SchemaError], Iterator[SchemaError]]:
         """The nearest of several branches, its first problems, and the others."""
-        errors_by = {index: _run_steps(self._at((*place, index), value, path)) for index in indices}
+        errors_by = {index: _run_steps(self._find_steps((*place, index), value, path)) for index in indices}
         first = {index: list(islice(errors, FIRST)) for index, errors in errors_by.items()}
         best = min(first, key=lambda index: _measure_distance(first[index], path, value))
         return best, first[best], errors_by[best]

@@ -142,7 +142,7 @@ class Field:
         value = self.slot.__get__(record)
         if value is not UNSET or self.make is None:
             return self.default if value is UNSET else value
-        notes = notes_for(record)
+        notes = ensure_notes(record)
         if notes.defaults is None:
             notes.defaults = {}
         if self.name not in notes.defaults:
@@ -245,7 +245,7 @@ put: Final[Any] = Struct.__setattr__
 """Sets a field of a record without validation."""
 
 
-def shape_of(cls: Any) -> Shape:
+def get_shape(cls: Any) -> Shape:
     """The description of a record class."""
     shape: Shape = cls.__shape__
     return shape
@@ -261,7 +261,7 @@ def get_value(record: Any, field: Field) -> Any:
     return field.slot.__get__(record)
 
 
-def notes_of(record: Any) -> Notes | None:
+def get_notes(record: Any) -> Notes | None:
     """The notes of a record or a message; `None` if it has none."""
     notes = _NOTES.__get__(record)
     return None if notes is UNSET else notes
@@ -269,11 +269,11 @@ def notes_of(record: Any) -> Notes | None:
 
 def get_unknown_fields(record: Any) -> dict[str, Any]:
     """The unknown fields of a record, or the further members of a message, to read only."""
-    notes = notes_of(record)
+    notes = get_notes(record)
     return {} if notes is None or notes.unknown is None else notes.unknown
 
 
-def notes_for(record: Any) -> Notes:
+def ensure_notes(record: Any) -> Notes:
     """The notes of a record or a message; they are created if there are none."""
     notes = _NOTES.__get__(record)
     if notes is UNSET:
@@ -283,9 +283,9 @@ def notes_for(record: Any) -> Notes:
     return cast("Notes", notes)
 
 
-def unknown_fields_of(record: Any) -> dict[str, Any]:
+def ensure_unknown_fields(record: Any) -> dict[str, Any]:
     """The unknown fields of a record, or the further members of a message, to read and to change."""
-    notes = notes_for(record)
+    notes = ensure_notes(record)
     if notes.unknown is None:
         notes.unknown = {}
     return notes.unknown
@@ -293,16 +293,16 @@ def unknown_fields_of(record: Any) -> dict[str, Any]:
 
 def make_record(cls: Any, values: Mapping[str, Any], unknown: dict[str, Any] | None = None, tag: Any = None) -> Any:
     """Create a record from validated values."""
-    shape = shape_of(cls)
+    shape = get_shape(cls)
     if unknown or shape.is_unknown or shape.is_odd:
         return make(cls, _notes=Notes(shape, unknown, tag), **values)
     return make(cls, **values)
 
 
-def values_of(record: Any) -> dict[str, Any]:
+def get_values(record: Any) -> dict[str, Any]:
     """The fields that are set in a record, by Python name."""
     changes = {field.name: value for field, value in list_changed_defaults(record)}
-    fields = shape_of(type(record)).fields.values()
+    fields = get_shape(type(record)).fields.values()
     return {
         field.name: value
         for field in fields
@@ -312,10 +312,10 @@ def values_of(record: Any) -> dict[str, Any]:
 
 def list_changed_defaults(record: Any) -> Iterator[tuple[Field, Any]]:
     """Yield the defaults of a record that were read and modified in place: they count as set."""
-    notes = notes_of(record)
+    notes = get_notes(record)
     if notes is None or not notes.defaults:
         return
-    fields = shape_of(type(record)).fields
+    fields = get_shape(type(record)).fields
     for name, value in notes.defaults.items():
         if get_value(record, fields[name]) is UNSET and value != fields[name].make_default():
             yield fields[name], value

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeAlias, Type
 from msgspec import StructMeta
 
 from .fields import Form as Form
-from .fields import Noted, Notes, get_unknown_fields, notes_for, notes_of, unknown_fields_of
+from .fields import Noted, Notes, ensure_notes, ensure_unknown_fields, get_notes, get_unknown_fields
 
 P_co = TypeVar("P_co", covariant=True)
 R_co = TypeVar("R_co", covariant=True)
@@ -58,16 +58,16 @@ class Message(Noted, metaclass=MessageMeta, eq=False, kw_only=True, omit_default
     @property
     def extra(self) -> dict[str, Any]:
         """The members that JSON-RPC does not define, as received. They are encoded again, with those that are added here."""
-        return unknown_fields_of(self)
+        return ensure_unknown_fields(self)
 
     @extra.setter
     def extra(self, value: dict[str, Any]) -> None:
-        notes_for(self).unknown = value
+        ensure_notes(self).unknown = value
 
     @property
     def form(self) -> Form:
         """The form of the payload on the wire."""
-        notes = notes_of(self)
+        notes = get_notes(self)
         return "value" if notes is None else notes.form
 
     @property

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import UnsetType
 
 from .annotations import Meta
-from .fields import UNKNOWN, Base, Notes, Shape, is_record, keep_notes, shape_of
+from .fields import UNKNOWN, Base, Notes, Shape, get_shape, is_record, keep_notes
 from .json_types import Mismatch, is_one_of, to_comparable, to_integer
 from .jsonrpc import Message
 from .parse import LineReader, make_line_reader, read_untyped, to_float, untyped, write_untyped
@@ -126,7 +126,7 @@ _ANNOTATIONS: Final[dict[Type, Any]] = {}
 def _make_annotation(type_: Type) -> Any:
     match type_.kind:
         case "any" | "texts" | "record":
-            return Any if type_.kind == "any" else _of_class(type_)
+            return Any if type_.kind == "any" else _open_class(type_)
         case "constants" if not type_.is_open:
             is_small = all(isinstance(constant, str) or _is_small(constant) for constant in type_.values)
             is_uniform = {type(constant) for constant in type_.values} in ({str}, {int})
@@ -137,9 +137,9 @@ def _make_annotation(type_: Type) -> Any:
             annotation = _open(type_.children[0])
             return annotation if annotation is Any else join(annotation, None)
         case "number" | "integer" if type_.kind == "number" or not all(map(_is_small, _list_bounds(type_))):
-            return _number(type_)
+            return _make_number(type_)
         case "union" if not type_.limits:
-            annotation = _by_tag(type_, type_.tags) if type_.tags is not None else _by_kind(type_)
+            annotation = _join_by_tag(type_, type_.tags) if type_.tags is not None else _join_by_kind(type_)
             return annotation if annotation is not None else _make_hook(_make_union_reader(type_))
         case "tuple" | "union" | "never":
             return Never
@@ -170,13 +170,13 @@ def _is_small(value: Any) -> bool:
 _SCALARS: Final[dict[str, Any]] = {"integer": int, "boolean": bool, "null": NoneType}
 
 
-def _of_class(type_: Type) -> Any:
+def _open_class(type_: Type) -> Any:
     if type_.kind == "texts":
         return type_.cls
     if type_.cls not in _PREPARED:
         _PREPARED.add(type_.cls)
         _WAITING.append(type_.cls)  # classes refer to one another in chains that are longer than the stack
-    shape = shape_of(type_.cls)
+    shape = get_shape(type_.cls)
     if shape.is_odd or any(field.wire in shape.excluded for field in shape.fields.values()):
         return Never
     return type_.cls
@@ -216,7 +216,7 @@ def _find_constant(values: Iterable[Any], value: Any) -> Any:
     raise Mismatch
 
 
-def _number(type_: Type) -> Any:
+def _make_number(type_: Type) -> Any:
     """The hook for numbers: an integer of any size, or a finite float."""
     if any(meta.multiple_of is not None for meta in type_.limits):
         return Never
@@ -244,7 +244,7 @@ def _number(type_: Type) -> Any:
 def _make_union_reader(type_: Type) -> Read:
     """The function for a union that msgspec cannot discriminate."""
     tags = type_.tags
-    if any(shape_of(cls).drops for branch in type_.branches for cls in branch.classes):
+    if any(get_shape(cls).drops for branch in type_.branches for cls in branch.classes):
         return Never.read
 
     def read(value: Any) -> Any:
@@ -289,10 +289,10 @@ def _may_be(type_: Type, value: Any) -> bool:
     """Whether a value has the JSON type of a type, and an object the required fields of the class."""
     if value.__class__ in JSON_CLASSES and value.__class__ not in type_.json_classes:
         return False
-    return type_.kind != "record" or shape_of(type_.cls).fits(value)
+    return type_.kind != "record" or get_shape(type_.cls).fits(value)
 
 
-def _by_tag(type_: Type, tags: Tags) -> Any:
+def _join_by_tag(type_: Type, tags: Tags) -> Any:
     """The union of the classes that msgspec discriminates by the tag; `None` if there are none, or other branches as well."""
     classes: list[Any] = []
     for (_, tag), owners in tags.owners.items():
@@ -308,7 +308,7 @@ def _by_tag(type_: Type, tags: Tags) -> Any:
     return join(*classes) if classes and not (tags.free or tags.untagged or tags.others or type_.is_exclusive) else None
 
 
-def _by_kind(type_: Type) -> Any:
+def _join_by_kind(type_: Type) -> Any:
     """A union that msgspec discriminates by JSON types or tags; `None` if it cannot."""
     branches = list(map(_open, type_.branches))
     if any(isinstance(branch, type) and issubclass(branch, Hook) for branch in branches):
@@ -336,7 +336,7 @@ _WAITING: Final[list[Any]] = []
 
 def _prepare(cls: Any) -> None:
     """Give msgspec the annotations of a class. The classes that it refers to are queued."""
-    shape = shape_of(cls)
+    shape = get_shape(cls)
     field_annotations: dict[str, Any] = {}
     for field in shape.fields.values():
         annotation = _close(read_field_type(field))
@@ -353,8 +353,8 @@ def convert(type_: Type, value: Any) -> Any:
     is_text = value.__class__ is str and type_.kind == "string" and not (type_.limits or type_.is_judged)
     if is_text or value.__class__ is type_.cls:
         return value
-    if type_.kind == "record" and value.__class__ is dict and shape_of(type_.cls).is_unknown:
-        return _convert_unknown(type_, str(shape_of(type_.cls).tag_field), value)
+    if type_.kind == "record" and value.__class__ is dict and get_shape(type_.cls).is_unknown:
+        return _convert_unknown(type_, str(get_shape(type_.cls).tag_field), value)
     result = _convert(type_, value)
     note(result, value, NO_COUNT)
     return result
@@ -470,7 +470,7 @@ def _make_noter(cls: Any) -> Callable[[Any, dict[str, Any], int], int]:
         shape, names, is_unknown, takes_any = None, cls.members_on_wire, False, False
         below = tuple((name, vars(cls)[name].__get__) for name in ("params", "result") if name in names)
     else:
-        shape = shape_of(cls)
+        shape = get_shape(cls)
         names, is_unknown, takes_any = shape.wires, shape.is_unknown, shape.takes_any_field
         fields = [(field, read_field_type(field).list_reachable()) for field in shape.fields.values()]
         below = tuple(

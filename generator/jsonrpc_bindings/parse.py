@@ -78,7 +78,7 @@ def parse_with_duplicates(line: bytes | bytearray | str, *, values: int = VALUES
     try:
         jiter.from_json(text, allow_inf_nan=False)  # which is stricter, and says what is wrong
     except ValueError as error:
-        raise not_json(str(error)) from None
+        raise make_json_error(str(error)) from None
     return _parse_exactly(text)
 
 
@@ -182,7 +182,7 @@ def _dump(value: Any) -> bytes:
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise not_json(str(error)) from None
+        raise make_json_error(str(error)) from None
     return _encode(text)
 
 
@@ -194,7 +194,7 @@ def _refuse_misfit(root: Any) -> None:
         try:
             keys: Any = value if is_object(value) else ()
             for key in (key for key in keys if not isinstance(key, str)):
-                raise not_json(describe_key(key))
+                raise make_json_error(describe_key(key))
             if not (is_object(value) or is_sequence(value)):
                 _dump(value)
         except DecodeError as error:
@@ -207,7 +207,7 @@ def _encode(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        raise not_json(f"a string holds {_HALF}") from None
+        raise make_json_error(f"a string holds {_HALF}") from None
 
 
 def holds_at_most(line: bytes, values: int) -> bool:
@@ -293,7 +293,7 @@ def make_number_parser(on_loss: Callable[[float], object] | None = None) -> Call
     def read(literal: str) -> int | float:
         number = float(literal)
         if isinf(number):
-            raise not_json("a number is too large")
+            raise make_json_error("a number is too large")
         if not number.is_integer():
             return number
         try:
@@ -366,7 +366,7 @@ _SENTENCES: Final = {
 """Sentences for users in place of the messages of the parser."""
 
 
-def not_json(reason: str) -> DecodeError:
+def make_json_error(reason: str) -> DecodeError:
     """The error for text that is not JSON, with a reason: a message of the parser, which ends with the position, or a sentence of this
     module.
     """

@@ -14,7 +14,7 @@ from .annotations import Marker, Meta
 from .build import read
 from .documentation import read_docstrings
 from .errors import DecodeError, EncodeError
-from .fields import is_record, shape_of
+from .fields import get_shape, is_record
 from .json_types import Mismatch, is_array, is_object
 from .pointers import resolve_reference
 from .receiving import Receiving, explain_value, find_receiving, list_bounds
@@ -116,7 +116,7 @@ def _add_docstrings(cls: Any, schema: dict[str, Any]) -> dict[str, Any]:
     """Add the docstrings of a class to its schema."""
     words = read_docstrings(cls)
     fields: dict[str, Any] = schema.get("properties", {})
-    for field in shape_of(cls).fields.values():
+    for field in get_shape(cls).fields.values():
         if field.name in words and is_object(fields.get(field.wire)):
             fields[field.wire] = {"description": words[field.name], **fields[field.wire]}
     return {"title": cls.__name__, "description": cleandoc(cls.__doc__ or ""), **schema}

@@ -16,7 +16,7 @@ from .annotations import Alias, Meta, resolve
 from .contract import Path
 from .engine import Engine
 from .errors import Dropped, EncodeError, Problem, limit_problems
-from .fields import is_record, shape_of
+from .fields import get_shape, is_record
 from .json_types import is_array, is_object
 from .leniency import Leniency, TooMuch
 from .module_registry import SchemaModule, find_module
@@ -159,7 +159,7 @@ class Receiving:
                 return {"type": kind}
 
     def _describe_record(self, cls: Any) -> dict[str, Any]:
-        shape = shape_of(cls)
+        shape = get_shape(cls)
         properties: dict[str, Any] = {
             field.wire: self.describe(read_field_type(field).annotation) for field in shape.fields.values()
         }
@@ -192,7 +192,7 @@ class Receiving:
         """How well a value fits a type that accepts it: whether the schema accepts it as published, and how many fields have a place."""
         place = self.locate(type_)
         is_published = not self.schema_module.receiving or place[1] not in self.schema_module.definitions
-        wires = (shape_of(cls).wires for cls in type_.classes)
+        wires = (get_shape(cls).wires for cls in type_.classes)
         count = max((len(names & value.keys()) for names in wires), default=0) if is_object(value) else 0
         return is_published or self.schema_module.engine.is_valid(place, value), count
 
@@ -254,10 +254,10 @@ def list_bounds(meta: Meta, type_: Type) -> dict[str, Any]:
         "max_length": f"max{suffix}",
     }
     keywords = {name: limit for key, name in names.items() if (limit := getattr(meta, key)) is not None}
-    return keywords if meta.pattern is None else {**keywords, "pattern": in_engine(meta.pattern)}
+    return keywords if meta.pattern is None else {**keywords, "pattern": translate_to_engine(meta.pattern)}
 
 
-def in_engine(pattern: str) -> str:
+def translate_to_engine(pattern: str) -> str:
     """Translate a pattern of an annotation from the syntax of `re` to that of the engine."""
     return _IN_PYTHON.sub(lambda match: _IN_ENGINE.get(match[0], match[0]), pattern)
 

@@ -24,15 +24,15 @@ from .fields import (
     Field,
     Notes,
     Shape,
+    ensure_notes,
+    ensure_unknown_fields,
+    get_notes,
+    get_shape,
     get_unknown_fields,
     get_value,
+    get_values,
     make_record,
-    notes_for,
-    notes_of,
     put,
-    shape_of,
-    unknown_fields_of,
-    values_of,
 )
 from .writers import to_plain
 
@@ -64,7 +64,7 @@ class TagOfUnknown:
         self.name = name
 
     def __get__(self, record: Any, owner: type | None = None) -> Any:
-        return self if record is None else notes_for(record).tag
+        return self if record is None else ensure_notes(record).tag
 
 
 def _describe(descriptor: Any) -> str | None:
@@ -251,7 +251,7 @@ class Record(_Base, metaclass=RecordMeta):
     @property
     def unknown_fields(self) -> dict[str, Any]:
         """The fields that the schema does not name, as received. They are encoded again, with those that are added here."""
-        return unknown_fields_of(self)
+        return ensure_unknown_fields(self)
 
     if not TYPE_CHECKING:  # type checkers know the fields
 
@@ -260,20 +260,20 @@ class Record(_Base, metaclass=RecordMeta):
 
         def __delattr__(self, name: str) -> None:
             """Omit a field again. Raises `AttributeError` if it is required."""
-            shape = shape_of(type(self))
+            shape = get_shape(type(self))
             definition = shape.fields.get(name)
             if definition is None and name != shape.tag_name:
                 raise AttributeError(f"{type(self).__name__!r} has no field {name!r}")
             if definition is None or definition.is_required:
                 raise AttributeError(f"the field {name!r} is required")
             put(self, name, UNSET)
-            notes = notes_of(self)
+            notes = get_notes(self)
             if notes is not None and notes.defaults is not None:
                 notes.defaults.pop(name, None)
 
     def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
         shape = type(self).__shape__
-        notes = notes_of(self)
+        notes = get_notes(self)
         if shape.is_unknown and shape.tag_name:
             yield shape.tag_name, notes.tag if notes is not None else None
         for descriptor in shape.fields.values():
@@ -294,8 +294,8 @@ class Record(_Base, metaclass=RecordMeta):
         return make_record, (type(self), *self._list_contents())
 
     def _list_contents(self) -> tuple[Any, ...]:
-        notes = notes_of(self)
-        return values_of(self), dict(get_unknown_fields(self)), None if notes is None else notes.tag
+        notes = get_notes(self)
+        return get_values(self), dict(get_unknown_fields(self)), None if notes is None else notes.tag
 
 
 class Unknown(Record):
@@ -308,7 +308,7 @@ class Unknown(Record):
     @property
     def tag(self) -> str:
         """The tag, as received."""
-        value: str = notes_for(self).tag
+        value: str = ensure_notes(self).tag
         return value
 
     @property

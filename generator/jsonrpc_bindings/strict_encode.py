@@ -11,7 +11,7 @@ from typing import Any
 from .construct import describe_unknown_field
 from .contract import Path
 from .errors import Problem, quote
-from .fields import Base, get_unknown_fields, get_value, notes_of, shape_of
+from .fields import Base, get_notes, get_shape, get_unknown_fields, get_value
 from .json_types import is_object, is_sequence
 from .pointers import json_pointer
 from .receiving import Receiving
@@ -21,11 +21,11 @@ from .types import Type, read_field_type, read_type
 def find_unnamed(receiving: Receiving, value: Any, type_: Type, at: Path = ()) -> Iterator[Problem]:
     """Yield what the schema does not name in a value that was decoded as a type."""
     if isinstance(value, Base):
-        yield from _of_record(receiving, value, at)
+        yield from _check_record(receiving, value, at)
     elif isinstance(value, str):
         literals = _list_texts(type_)
         if literals is not None and value not in literals and not value.startswith("_"):
-            yield _make_problem(at, _not_known(value, literals))
+            yield _make_problem(at, _describe_unknown(value, literals))
     elif is_object(value):
         for key, item in value.items():
             yield from find_unnamed(receiving, item, _get_inner_type(type_, "map"), (*at, key))
@@ -34,12 +34,12 @@ def find_unnamed(receiving: Receiving, value: Any, type_: Type, at: Path = ()) -
             yield from find_unnamed(receiving, item, _get_inner_type(type_, "array"), (*at, index))
 
 
-def _of_record(receiving: Receiving, record: Any, at: Path) -> Iterator[Problem]:
-    shape, notes = shape_of(type(record)), notes_of(record)
+def _check_record(receiving: Receiving, record: Any, at: Path) -> Iterator[Problem]:
+    shape, notes = get_shape(type(record)), get_notes(record)
     if shape.is_unknown and notes is not None:
         if not str(notes.tag).startswith("_"):
             known_tags = frozenset(map(str, shape.known_tags or ()))
-            yield _make_problem((*at, str(shape.tag_field)), _not_known(str(notes.tag), known_tags))
+            yield _make_problem((*at, str(shape.tag_field)), _describe_unknown(str(notes.tag), known_tags))
         return
     for field in shape.fields.values():
         yield from find_unnamed(receiving, get_value(record, field), read_field_type(field), (*at, field.wire))
@@ -66,7 +66,7 @@ def _get_inner_type(type_: Type, kind: str) -> Type:
     return next((branch.children[-1] for branch in type_.list_branches() if branch.kind == kind), read_type(Any))
 
 
-def _not_known(value: str, known_values: frozenset[str]) -> str:
+def _describe_unknown(value: str, known_values: frozenset[str]) -> str:
     text = ", ".join(map(repr, sorted(known_values)))
     return f"{quote(value)} is not one of the known values {text}, and not an extension, which would begin with '_'"
 

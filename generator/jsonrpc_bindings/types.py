@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, Literal, Never, TypeAlias, cast, get_a
 from msgspec import UnsetType
 
 from .annotations import Alias, Constants, Marker, Meta, Number, Shapes, Tagged, is_unpacked, resolve
-from .fields import Field, is_record, shape_of
+from .fields import Field, get_shape, is_record
 from .json_types import make_scalar_key
 from .string_enums import OpenStringEnum, is_string_enum
 
@@ -46,7 +46,7 @@ class Type:
     def children(self) -> tuple[Type, ...]:
         """The types of its parts; for a record those of the fields, and that of unnamed fields."""
         if self.kind == "record":
-            shape = shape_of(self.cls)
+            shape = get_shape(self.cls)
             return (*map(read_field_type, shape.fields.values()), read_type(shape.get_extra_type()))
         return tuple(map(read_type, self.inside))
 
@@ -98,7 +98,7 @@ class Type:
     def list_constants(self, wire: str) -> tuple[Any, ...] | None:
         """The constants that objects of the type have in a field; `None` if other values are allowed."""
         if self.kind == "record":
-            shape = shape_of(self.cls)
+            shape = get_shape(self.cls)
             if wire in shape.constants and not shape.is_unknown:
                 return (shape.constants[wire],)
             types = [read_field_type(field) for field in shape.fields.values() if field.wire == wire]
@@ -119,7 +119,7 @@ class Type:
     def requires(self, wire: str) -> bool:
         """Whether objects of the type must have a field."""
         if self.kind == "record":
-            shape = shape_of(self.cls)
+            shape = get_shape(self.cls)
             return wire in shape.required or wire in shape.constants
         return self.kind in ("union", "optional") and all(
             branch.requires(wire) for branch in self.branches if branch.takes_objects
@@ -127,7 +127,7 @@ class Type:
 
     def keeps_unknown(self, wire: str) -> bool:
         """Whether objects of the type are variants with an unknown tag in a field."""
-        shapes = list(map(shape_of, self.classes))
+        shapes = list(map(get_shape, self.classes))
         return (
             bool(shapes)
             and all(shape.is_unknown and shape.tag_field == wire for shape in shapes)
@@ -184,7 +184,7 @@ def _find_tags(branches: tuple[Type, ...]) -> Tagged | None:
     """The discriminator of a union without a marker: the tag field that all its classes share, with distinct tags; `None` if there is
     none.
     """
-    shapes = [shape_of(branch.cls) for branch in branches if branch.kind == "record"]
+    shapes = [get_shape(branch.cls) for branch in branches if branch.kind == "record"]
     fields = {shape.tag_field for shape in shapes}
     tags = [shape.tag for shape in shapes if not shape.is_unknown]
     if len(shapes) < max(2, len(branches)) or len(fields) != 1 or None in fields or None in tags:
@@ -223,7 +223,7 @@ def _read_annotation(annotation: Any) -> Type:
         values = tuple(member.value for member in inner)
         return Type("texts", **options, cls=inner, values=values, is_open=issubclass(inner, OpenStringEnum))
     if is_record(inner):
-        options["is_judged"] = is_judged or shape_of(inner).is_judged
+        options["is_judged"] = is_judged or get_shape(inner).is_judged
         return Type("record", **options, cls=inner)
     if base is list or base is dict:
         return Type("array" if base is list else "map", **options, inside=args[-1:] or (Any,))

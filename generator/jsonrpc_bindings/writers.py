@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET
 
 from .errors import EncodeError, Problem, describe_key
-from .fields import NOTES, Base, Notes, get_unknown_fields, list_changed_defaults, notes_of, shape_of
+from .fields import NOTES, Base, Notes, get_notes, get_shape, get_unknown_fields, list_changed_defaults
 from .json_types import is_mapping
 from .jsonrpc import Message
 from .parse import FAILURES, refuse_deep
@@ -145,8 +145,8 @@ def convert_mapping(value: Mapping[Any, Any], convert: Callable[[Any], Any]) -> 
 
 def _record_to_plain(record: Any) -> dict[str, Any]:
     cls = record.__class__
-    shape = shape_of(cls)
-    notes = notes_of(record)
+    shape = get_shape(cls)
+    notes = get_notes(record)
     result: dict[str, Any] = {}
     if shape.tag_field is not None:
         result[shape.tag_field] = notes.tag if shape.is_unknown and notes is not None else shape.tag

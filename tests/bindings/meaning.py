@@ -15,7 +15,7 @@ from acpgen.input.expressions import matches
 from acpgen.input.walk import is_array, is_object
 from acpgen.meaning.limits import is_length_within, is_number_within
 from jsonrpc_bindings import Record
-from jsonrpc_bindings.fields import shape_of
+from jsonrpc_bindings.fields import get_shape
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -256,6 +256,6 @@ def held(value: Any, path: Path) -> Any:
         if not isinstance(value, Record):
             value = value[step]
             continue
-        name = shape_of(type(value)).by_name.get(str(step))
+        name = get_shape(type(value)).by_name.get(str(step))
         value = value.unknown_fields[str(step)] if name is None else getattr(value, name)
     return value

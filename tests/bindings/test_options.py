@@ -30,7 +30,7 @@ from acpgen.targets.interface import Settings
 from acpgen.targets.python.python_options import read_options
 from bindings.subjects import forget
 from jsonrpc_bindings import DecodeError, Record, Unknown
-from jsonrpc_bindings.fields import get_value, shape_of
+from jsonrpc_bindings.fields import get_shape, get_value
 
 ROOT: Final = Path(__file__).parents[2]
 
@@ -128,7 +128,7 @@ def loosened(record: Any, package: Any, spoken: frozenset[str]) -> bool:
         ):
             record.unknown_fields.clear()
             found = True
-        inner += [get_value(record, one) for one in shape_of(type(record)).fields.values()]
+        inner += [get_value(record, one) for one in get_shape(type(record)).fields.values()]
         inner += record.unknown_fields.values()
     elif is_object(record):
         inner += record.values()

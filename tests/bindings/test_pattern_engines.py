@@ -23,7 +23,7 @@ import javascript
 from acpgen.input.expressions import describe_fault, matches, translate_pattern, translate_to_python
 from bindings.patterns_drawn import FIXED, TEXTS, drawn
 from bindings.subjects import Subject, Subjects
-from jsonrpc_bindings.receiving import in_engine
+from jsonrpc_bindings.receiving import translate_to_engine
 from schema_inclusion.ecma import compile_pattern
 from schema_inclusion.patterns import matches as is_found
 from schema_inclusion.syntax import UnsupportedPattern, parse
@@ -289,7 +289,7 @@ def test_a_pattern_of_an_annotation_is_found_by_the_engine_where_python_finds_it
         written = None if describe_fault(pattern) else translate_to_python(pattern)
         if written is not None:
             told += 1
-            judge = jsonschema_rs.Draft202012Validator({"pattern": in_engine(written)})
+            judge = jsonschema_rs.Draft202012Validator({"pattern": translate_to_engine(written)})
             assert [judge.is_valid(text) for text in TEXTS] == [bool(re.search(written, text)) for text in TEXTS], (
                 pattern
             )

@@ -20,7 +20,7 @@ import tiers
 from acpgen import ir
 from bindings.subjects import OWN, Subject, Subjects, parameters
 from jsonrpc_bindings import Record
-from jsonrpc_bindings.fields import shape_of
+from jsonrpc_bindings.fields import get_shape
 from schema_inclusion import Verdict, compare
 
 MODES: tuple[Literal["validation"], Literal["serialization"]] = ("validation", "serialization")
@@ -293,7 +293,7 @@ def test_the_parameters_of_every_class_are_its_fields(subjects: Subjects) -> Non
     subject = subjects("own_v2")
     for name, type_ in types(subject):
         if isinstance(type_, type) and issubclass(type_, Record):
-            constants = shape_of(type_).constants
+            constants = get_shape(type_).constants
             fields = [one for wire, one in subject.names.fields[name].items() if wire not in constants]
             assert {*inspect.signature(type_).parameters} == {*fields, "extra"}, name
 

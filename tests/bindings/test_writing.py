@@ -17,7 +17,7 @@ from acpgen.input.walk import is_array, is_object
 from bindings.subjects import Subjects
 from conformance.vectors import rows_of_methods
 from jsonrpc_bindings import Record
-from jsonrpc_bindings.fields import get_value, put, shape_of
+from jsonrpc_bindings.fields import get_shape, get_value, put
 from jsonrpc_bindings.writers import to_plain
 
 MODULES: Final = {"v1": v1, "v2": v2, "unstable/v1": unstable_v1, "unstable/v2": unstable_v2}
@@ -56,7 +56,7 @@ def records(value: Any) -> Iterator[Any]:
     """The records within a value, itself included."""
     if isinstance(value, Record):
         yield value
-        for field in shape_of(type(value)).fields.values():
+        for field in get_shape(type(value)).fields.values():
             yield from records(get_value(value, field))
     elif is_object(value) or is_array(value):
         for item in value.values() if is_object(value) else value:
@@ -79,7 +79,7 @@ def test_values_that_do_not_belong(module: str) -> None:
     for payload in payloads(module):
         for _ in range(3):
             record = chance.choice(list(records(payload)))
-            fields = shape_of(type(record)).fields
+            fields = get_shape(type(record)).fields
             if not fields:
                 continue
             field = chance.choice(list(fields.values()))

@@ -18,7 +18,7 @@ from acpgen.input.drafts import MODERN
 from acpgen.input.load import Document, Documents, load
 from acpgen.input.walk import is_array, is_object
 from acpgen.meaning.lower import lower
-from acpgen.naming.identifiers import class_names
+from acpgen.naming.identifiers import make_class_names
 from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
 from jsonrpc_bindings.errors import DecodeError, Dropped
@@ -165,7 +165,7 @@ def test_drawn_schemas_have_the_verdict_of_json_schema(whole: bool, tmp_path: Pa
             (tmp_path / path).parent.mkdir(exist_ok=True)
             (tmp_path / path).write_text(text, "utf-8")
         judge = Judge(made.schema)
-        for name, type_ in class_names(protocol.definitions.keys()).items():
+        for name, type_ in make_class_names(protocol.definitions.keys()).items():
             if name in made.definitions:
                 work.append({"module": str(tmp_path / f"schema{seed}" / "index.js"), "type": type_, "values": values})
                 wanted.append([[valid, valid] for valid in (judge.accepts(name, value) for value in values)])

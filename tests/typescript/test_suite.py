@@ -15,7 +15,7 @@ from acpgen.errors import Faults
 from acpgen.input.drafts import ALL, Draft
 from acpgen.input.load import Document, Documents
 from acpgen.meaning.lower import lower
-from acpgen.naming.identifiers import class_names
+from acpgen.naming.identifiers import make_class_names
 from acpgen.targets.installed import TARGETS
 from acpgen.targets.interface import Settings
 from bindings.test_suite import FILE, FLOORS, root
@@ -45,7 +45,7 @@ def test_every_row_has_its_verdict(draft: Draft, tmp_path: Path, whole: bool) ->
         for path, text in files.items():
             (tmp_path / path).parent.mkdir(exist_ok=True)
             (tmp_path / path).write_text(text, "utf-8")
-        type_ = class_names(protocol.definitions.keys())[root(protocol, made, schema)]
+        type_ = make_class_names(protocol.definitions.keys())[root(protocol, made, schema)]
         module = str(tmp_path / f"group{number}" / "index.js")
         work.append({"module": module, "type": type_, "values": [row["data"] for row in tests]})
         wanted += [(name, row["description"], row["valid"]) for row in tests]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from acpgen.plugins import class_name, ir
+from acpgen.plugins import ir, make_class_name
 
 
 def split_variants(protocol: ir.Protocol) -> ir.Protocol:
@@ -59,7 +59,7 @@ def _split_shape(
 
 
 def _name(variant: ir.Variant, union: ir.TaggedUnion, used_names: Collection[str]) -> str:
-    word = class_name(str(variant.tag))
+    word = make_class_name(str(variant.tag))
     return f"{word}{union.name}" if f"{word}{union.name}" not in used_names else f"{union.name}{word}Variant"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from acpgen.plugins import field_name, ir, write_literal
+from acpgen.plugins import ir, make_field_name, write_literal
 from acpgen_acp_sdk.names import CLASSES, FIELDS, LITERALS, LOOSE, PUBLIC, ROOT_MODELS
 
 
@@ -64,7 +64,7 @@ class View:
 
     def name_attribute(self, name: str) -> str:
         """The attribute name of a field."""
-        return FIELDS.get(name, field_name(name))
+        return FIELDS.get(name, make_field_name(name))
 
     # --- types ---
 

@@ -51,7 +51,7 @@ class Report:
     tasks: tuple[str, ...]
     files: tuple[str, ...]
 
-    def of(self, *kinds: Kind) -> tuple[Entry, ...]:
+    def select(self, *kinds: Kind) -> tuple[Entry, ...]:
         """The lines of some kinds."""
         return tuple(entry for entry in self.entries if entry.kind in kinds)
 
@@ -313,15 +313,15 @@ def write_summary(outcome: Report) -> str:
         "removed": "removed",
         "conflict": "in conflict",
     }
-    counts = [f"{len(outcome.of(kind))} {word}" for kind, word in words.items() if outcome.of(kind)]
+    counts = [f"{len(outcome.select(kind))} {word}" for kind, word in words.items() if outcome.select(kind)]
     change_summary = ", ".join(counts) if counts else "no facts of ours change"
-    return f"{outcome.protocol} from {outcome.source}: {change_summary}; {len(outcome.of('different'))} kept different."
+    return f"{outcome.protocol} from {outcome.source}: {change_summary}; {len(outcome.select('different'))} kept different."
 
 
 def write_lines(outcome: Report) -> Iterator[str]:
     """Yield the lines of the report: the changes by definition, then the tasks for the user."""
     yield make_printable(write_summary(outcome))
-    changes = outcome.of("added", "changed", "removed")
+    changes = outcome.select("added", "changed", "removed")
     for name in dict.fromkeys(entry.definition for entry in changes):
         yield ""
         yield make_printable(name)
@@ -340,7 +340,7 @@ def write_markdown(outcome: Report) -> str:
     if outcome.tasks:
         lines += ["## Needs a person", "", *(f"- {escape_line(task)}" for task in outcome.tasks), ""]
     for kind, heading in HEADINGS.items():
-        entries = outcome.of(kind)
+        entries = outcome.select(kind)
         if entries:
             lines += [f"## {heading}", ""]
             for name in dict.fromkeys(entry.definition for entry in entries):

@@ -48,7 +48,7 @@ from acpgen.input.walk import (
     map_subschemas,
 )
 from acpgen.naming.definition_names import Kind, NameRequest, assign_names, filter_steps, rename, rename_references
-from acpgen.naming.identifiers import class_name
+from acpgen.naming.identifiers import make_class_name
 from acpgen.naming.name_overrides import NameOverrides, list_meanings
 from acpgen.pointers import find_value, read_reference, write_pointer, write_reference
 
@@ -385,11 +385,11 @@ class _Collector:
     def _name_of(self, place: SchemaPlace) -> str:
         """A name for a place without one: the title or file name of a root, otherwise the keys of its path."""
         if place.parts:
-            words = "".join(map(class_name, filter_steps(place.parts)))
-            return words or self._name_of(SchemaPlace(place.path, ())) + class_name(place.parts[-1])
+            words = "".join(map(make_class_name, filter_steps(place.parts)))
+            return words or self._name_of(SchemaPlace(place.path, ())) + make_class_name(place.parts[-1])
         title = str(self.files[place.path].get("title", ""))
         is_name = any(map(str.isalnum, title)) and len(title) <= LONGEST_TITLE
-        return class_name(title if is_name else posixpath.basename(place.path).split(".")[0])
+        return make_class_name(title if is_name else posixpath.basename(place.path).split(".")[0])
 
     # --- roots ---
 

@@ -30,7 +30,7 @@ from acpgen.input.walk import (
 )
 from acpgen.methods.discovery import bind, find_calls, list_payloads
 from acpgen.methods.profile import Profile
-from acpgen.naming.identifiers import class_name, spell_out
+from acpgen.naming.identifiers import make_class_name, spell_out
 from acpgen.naming.name_overrides import NamedPlaces, NameOverrides
 from acpgen.naming.qualifiers import (
     ORDINALS,
@@ -90,14 +90,14 @@ class Bundler:
         self.sources: dict[str, Schema] = {}
         self.unions: dict[str, Tagged | None] = {}
         self.tagged: Mapping[str, Tagged | None] = {}
-        self.names = {class_name(name): name for name in reversed(self.order)}
+        self.names = {make_class_name(name): name for name in reversed(self.order)}
         self.demands = {name: strip_prose(schema) for name, schema in self.definitions.items()}
 
     def run(self) -> None:
         sorted_names = sorted((name for name in self.order if name not in self.framing), key=self._find_position)
         for name in sorted_names:  # so that no name depends on the order of files and keys
             set_place(self.origins[name])
-            self.definitions[name] = self._name_inline(name, class_name(name), self.nodes[name])
+            self.definitions[name] = self._name_inline(name, make_class_name(name), self.nodes[name])
         self.nodes = Schemas(self.definitions, self.origins)
         for name in sorted_names:
             for narrowed in intersect_inherited_fields(name, self.nodes, self.shared_types, self._join_types):
@@ -157,7 +157,7 @@ class Bundler:
         if isinstance(chosen_name, str):
             names = preferred = [chosen_name]
         for name in names:
-            holder = self.names.setdefault(class_name(name), name)
+            holder = self.names.setdefault(make_class_name(name), name)
             if holder not in self.definitions:
                 self.definitions[name] = schema
                 self.origins[name] = at
@@ -168,13 +168,13 @@ class Bundler:
             if is_equal(self.demands.get(holder), body):
                 self.shared_types.add(holder)
                 return holder, False
-        holder = self.names[class_name(preferred[0])]
+        holder = self.names[make_class_name(preferred[0])]
         self.faults.append(NAME_COLLISION(at=at, name=preferred[0], other=self.origins[holder]))
         return preferred[0], True
 
     def _join_types(self, owner: str, field_name: str, schema: Schema, at: str) -> Schema:
         """Make a schema that joins two types of a field a definition of its own; return a reference to it."""
-        name, _ = self._add(owner, [f"{class_name(owner)}{class_name(field_name)}"], schema, at)
+        name, _ = self._add(owner, [f"{make_class_name(owner)}{make_class_name(field_name)}"], schema, at)
         return {"$ref": write_reference(name)}
 
     # --- inline things of fields ---
@@ -232,7 +232,7 @@ class Bundler:
         names_by_field: dict[str, list[str]] = {}
         types: Schema = {}
         for name in sorted(properties):
-            full_name, spelled = f"{base}{class_name(name)}", f"{base}{class_name(spell_out(name))}"
+            full_name, spelled = f"{base}{make_class_name(name)}", f"{base}{make_class_name(spell_out(name))}"
             types[name] = self._name_inner_schemas(owner, (full_name, f"{apart}{full_name}", spelled), properties[name])
             names_by_field[name] = self.below.pop(owner, [])
         if properties:
@@ -255,7 +255,7 @@ class Bundler:
             schema["patternProperties"] = dict(node.says["patternProperties"])
             for pattern in sorted(patterns):
                 is_alone = len(patterns) == 1 and not is_object(additional)
-                word = "" if is_alone or not re.search("[A-Za-z0-9]", pattern) else class_name(pattern)
+                word = "" if is_alone or not re.search("[A-Za-z0-9]", pattern) else make_class_name(pattern)
                 schema["patternProperties"][pattern] = name_part(f"{word}Value", patterns[pattern])
 
     def _name_inner_schemas(self, owner: str, candidates: tuple[str, ...], node: Node) -> Any:
@@ -268,7 +268,9 @@ class Bundler:
             body = {key: value for key, value in non_null.items() if not _is_of_field(key)}
             name, is_new = self._add(owner, payload or candidates, body, node.at)
             if is_new:
-                self.definitions[name] = self._name_inline(name, class_name(name), self.nodes.make_node(body, node.at))
+                self.definitions[name] = self._name_inline(
+                    name, make_class_name(name), self.nodes.make_node(body, node.at)
+                )
             of_field = {key: value for key, value in node.says.items() if _is_of_field(key) or key == "description"}
             reference = {"$ref": write_reference(name)}
             return {**of_field, "anyOf": [reference, {"type": "null"}]} if nullable else {**of_field, **reference}
@@ -343,7 +345,7 @@ class Bundler:
         at = f"{self.origins[union]}/{'/'.join(branch.keys)}"
         alone = find_lone_reference({key: value for key, value in whole.items() if key != "not"})
         role = "default"
-        base = class_name(union)
+        base = make_class_name(union)
         candidates: list[str]
         if tagged is None:
             candidates = list_branch_names(base, word, is_keyed=at in self.places.keyed)
@@ -423,7 +425,7 @@ class Bundler:
         for shape, title in zip(shapes, make_branch_words(shapes, None), strict=True):
             schema = merge({"type": "object", "allOf": [{"$ref": write_reference(name)}]}, shape.schema, self.sources)
             schema.pop("title", None)
-            below, _ = self._add(name, [f"{title}{class_name(name)}"], schema, shape.at)
+            below, _ = self._add(name, [f"{title}{make_class_name(name)}"], schema, shape.at)
             self.sources[below] = schema
             references.append({"$ref": write_reference(below)})
         description = {key: value for key, value in whole.items() if key == "description"}
@@ -431,7 +433,7 @@ class Bundler:
 
     def _name_shapes(self, union: Node, keyword: str, *, is_of_objects: bool) -> list[Any]:
         """The branches of a union that are not self-contained, where inline objects are references; those of unions inside it, too."""
-        base, branches = class_name(union.owner), [branch.schema for branch in union.get_subschemas(keyword)]
+        base, branches = make_class_name(union.owner), [branch.schema for branch in union.get_subschemas(keyword)]
         for index, (branch, word) in enumerate(
             zip(union.get_subschemas(keyword), make_branch_words(union.get_subschemas(keyword), None), strict=True)
         ):

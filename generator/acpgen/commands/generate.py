@@ -149,7 +149,7 @@ def run_outputs(work: Work, *, check: bool = False) -> Outcome:
 
     with terminal.show_progress() as progress:
         outcome = build.run(work, check=check, progress=progress)
-    position_count = config.by_position(work.names)
+    position_count = config.count_positions(work.names)
     if position_count:
         entries = "1 entry names" if position_count == 1 else f"{position_count} entries name"
         terminal.say(f"{work.names_at}: {entries} by position. Check them again when the schema has changed.")

@@ -36,7 +36,7 @@ from acpgen.input.step_budget import join_steps, limit_steps, set_place
 from acpgen.input.walk import Schema, as_object, is_object, may_hold_schemas
 from acpgen.meaning.faults import UNSUPPORTED
 from acpgen.methods.profile import choose, list_definition_names
-from acpgen.naming.identifiers import class_name
+from acpgen.naming.identifiers import make_class_name
 from acpgen.pointers import write_pointer
 
 if TYPE_CHECKING:
@@ -340,7 +340,7 @@ def _bundle_separately(documents: Documents, methods: Profile | None = None) -> 
             if len(collisions) < len({fault.at for fault in caught.faults}) or not collisions.keys() - names.keys():
                 raise
             for at, fault in collisions.items():
-                names[at] = f"{class_name(str(fault.values['name']))}{hashlib.sha256(at.encode()).hexdigest()[:8]}"
+                names[at] = f"{make_class_name(str(fault.values['name']))}{hashlib.sha256(at.encode()).hexdigest()[:8]}"
 
 
 def _with_definitions(documents: Documents, root_definitions: Mapping[str, tuple[str, str]]) -> Documents:

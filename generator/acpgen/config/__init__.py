@@ -272,7 +272,7 @@ def _read_value(path: Path) -> object:
     return parse_toml(text, display_path(path)) if path.suffix == ".toml" else parse_json(text, display_path(path))
 
 
-def by_position(names: Mapping[str, str]) -> int:
+def count_positions(names: Mapping[str, str]) -> int:
     """The number of places that contain the index of a branch or item, and so change if one is inserted before it."""
     return sum(_COUNTED.search(key) is not None for key in names)
 

@@ -15,7 +15,7 @@ from acpgen.importers.faults import NOT_THAT_DOCUMENT
 from acpgen.input.faults import report_dangling
 from acpgen.input.walk import Schema, copy_json, is_array, is_object, list_children
 from acpgen.methods.profile import KINDS
-from acpgen.naming.identifiers import class_name
+from acpgen.naming.identifiers import make_class_name
 from acpgen.pointers import escape, follow, split_pointer, write_plain_pointer
 
 _DRAFT: Final = "http://json-schema.org/draft-07/schema#"
@@ -88,8 +88,8 @@ class OpenRpc:
 
     def _find_free(self, *names: str) -> str:
         """The first of these names whose class name no definition has; else the last name with as many underscores as it needs."""
-        class_names = {class_name(name) for name in self._definitions}
-        free = next((name for name in names if class_name(name) not in class_names), None)
+        class_names = {make_class_name(name) for name in self._definitions}
+        free = next((name for name in names if make_class_name(name) not in class_names), None)
         if free is None:
             free = f"{names[-1]}_"
             while free in self._definitions:
@@ -133,7 +133,7 @@ class OpenRpc:
         elif (first := next((entry for entry in self.methods if entry.name == name), None)) is not None:
             self._refuse(at, f"this is a second method {name!r}; the first is {first.at}")
         else:
-            stem = class_name(name)
+            stem = make_class_name(name)
             errors = method.get("errors")
             error_list = errors if is_array(errors) else ()
             error_objects = [self._resolve(error, f"{at}/errors/{index}")[0] for index, error in enumerate(error_list)]

@@ -12,7 +12,7 @@ from acpgen.input.faults import DANGLING_REFERENCE, MALFORMED_KEYWORD, REFERENCE
 from acpgen.input.schema_nodes import Node
 from acpgen.input.walk import DEFINITIONS, asserts
 from acpgen.lint.subject import Remark, SourceNode, Subject, make_remark
-from acpgen.naming.identifiers import ERROR_CODES, field_name, make_python_class
+from acpgen.naming.identifiers import ERROR_CODES, make_field_name, make_python_class
 from acpgen.pointers import split_pointer
 
 _OF_OTHER_RULES: Final = (
@@ -171,7 +171,7 @@ def _is_never_tagged(branches: Sequence[Node]) -> Iterator[Remark]:
 def _find_colliding_fields(definition: Node) -> Iterator[Remark]:
     attributes: dict[str, str] = {}
     for field in definition.shape.properties:
-        first_field = attributes.setdefault(field_name(field), field)
+        first_field = attributes.setdefault(make_field_name(field), field)
         if first_field != field:
-            sentence = f"The fields {show(first_field)} and {show(field)} of {definition.owner} are both named {field_name(field)}."
+            sentence = f"The fields {show(first_field)} and {show(field)} of {definition.owner} are both named {make_field_name(field)}."
             yield Remark(definition.at, f"{sentence} Rename one of them.")

@@ -91,7 +91,7 @@ def read_kind(notes: Notes, node: Node, kind: str) -> ir.Type:
             notes.leave(node, {"type"}, frozenset({kind}))
             return ir.Null() if kind == "null" else ir.Boolean()
         case "integer" | "number":
-            return _number(notes, node, is_integer=kind == "integer")
+            return _lower_number(notes, node, is_integer=kind == "integer")
         case "string":
             return _lower_string(notes, node)
         case "array":
@@ -124,7 +124,7 @@ def _read_own(notes: Notes, node: Node) -> ir.Type:
     return _make_union(members)
 
 
-def _number(notes: Notes, node: Node, *, is_integer: bool) -> ir.Number:
+def _lower_number(notes: Notes, node: Node, *, is_integer: bool) -> ir.Number:
     handled = {"type", *OF_NUMBERS.values(), *(["x-integer"] if is_integer else [])}
     notes.leave(node, handled, frozenset({"number"}))
     bounds = {name: _shorten(node.says.get(keyword)) for name, keyword in OF_NUMBERS.items()}

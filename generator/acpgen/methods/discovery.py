@@ -31,7 +31,7 @@ from acpgen.methods.payload_locations import (
     says_nothing,
 )
 from acpgen.methods.profile import FRAMES, Kind, Profile, Rule
-from acpgen.naming.identifiers import class_name
+from acpgen.naming.identifiers import make_class_name
 from acpgen.pointers import write_plain_pointer
 
 Match: TypeAlias = tuple[Rule, Sequence[Message], Sequence[Message]]
@@ -108,9 +108,9 @@ def list_payloads(calls: Calls) -> Mapping[str, tuple[str, ...]]:
     for call in calls.calls:
         for place in (call.params, call.result):
             if place is not None and place.keys:
-                member_name = class_name(place.keys[-1])
+                member_name = make_class_name(place.keys[-1])
                 names = (f"{place.owner}{member_name}",) if place.keys[0] not in ("anyOf", "oneOf") else ()
-                by_method = f"{class_name(call.name)}{member_name}"
+                by_method = f"{make_class_name(call.name)}{member_name}"
                 names_by_place.setdefault(place.at, (*names, by_method, f"{place.owner}{by_method}"))
     return names_by_place
 

@@ -19,7 +19,7 @@ from msgspec import Struct
 from acpgen.input.step_budget import spend
 from acpgen.input.tagged_unions import find_lone_reference
 from acpgen.input.walk import DEFINITIONS, Schema, is_array, is_object, list_schemas, strip_prose
-from acpgen.naming.identifiers import class_name
+from acpgen.naming.identifiers import make_class_name
 from acpgen.naming.qualifiers import number_names
 from acpgen.pointers import read_reference, write_reference
 
@@ -103,7 +103,7 @@ class _Assigner:
         return (len(request.parts), request.path, *steps)
 
     def _get_preferred_name(self, key: str) -> str:
-        return class_name(self.requests[key].name)
+        return make_class_name(self.requests[key].name)
 
     def _get_last_key(self, key: str) -> str:
         return self.requests[key].parts[-1]
@@ -112,7 +112,7 @@ class _Assigner:
         """Assign the names that the user chose; two things with the same name must have the same assertions."""
         for key in (key for key in self.order if self.requests[key].is_chosen):
             name = self.requests[key].name
-            holder = self.holders.setdefault(class_name(name), key)
+            holder = self.holders.setdefault(make_class_name(name), key)
             if holder == key:
                 self.assignment.names[key] = name
             elif self._is_same(key, holder):
@@ -126,7 +126,7 @@ class _Assigner:
         count = Counter(self._get_last_key(key) for key in distinct_keys)
         for key in distinct_keys:
             name = self._get_last_key(key)
-            holder = self.holders.get(class_name(name))
+            holder = self.holders.get(make_class_name(name))
             if holder is not None and self.requests[holder].name == name:
                 if self.requests[holder].path == self.requests[key].path:
                     self.assignment.conflicts.append((key, holder))
@@ -134,7 +134,7 @@ class _Assigner:
                 elif count[name] == 1:
                     self._separate([key], name)
             elif count[name] == 1:
-                self.holders.setdefault(class_name(name), key)
+                self.holders.setdefault(make_class_name(name), key)
                 self.assignment.names[key] = name
         for name in sorted(name for name, number in count.items() if number > 1):
             rivals = [
@@ -149,9 +149,9 @@ class _Assigner:
         for key in keys:
             request = self.requests[key]
             word = "" if len(keys) > 1 and len(labels) == 1 else labels[request.path]
-            keyword = class_name(request.parts[0].strip("$")) if request.path in first and request.parts else ""
+            keyword = make_class_name(request.parts[0].strip("$")) if request.path in first and request.parts else ""
             first.add(request.path)
-            self._take(key, [f"{keyword}{_prefix_name(word, class_name(name))}" if word or keyword else name])
+            self._take(key, [f"{keyword}{_prefix_name(word, make_class_name(name))}" if word or keyword else name])
 
     def _name_roots(self, keys: Sequence[str]) -> None:
         count = Counter(map(self._get_preferred_name, keys))
@@ -167,8 +167,8 @@ class _Assigner:
     def _take(self, key: str, candidates: Sequence[str]) -> None:
         """Assign the first of these names that is free to a request."""
         names = chain(candidates, number_names(candidates[0]))
-        name = next(name for name in names if class_name(name) not in self.holders)
-        self.holders[class_name(name)] = key
+        name = next(name for name in names if make_class_name(name) not in self.holders)
+        self.holders[make_class_name(name)] = key
         self.assignment.names[key] = name
 
     # --- what is the same ---
@@ -241,7 +241,7 @@ def _is_local(ref: object) -> bool:
 
 
 def _get_stem(path: str) -> str:
-    return class_name(posixpath.basename(path).split(".")[0])
+    return make_class_name(posixpath.basename(path).split(".")[0])
 
 
 def _prefix_name(word: str, name: str) -> str:
@@ -251,12 +251,12 @@ def _prefix_name(word: str, name: str) -> str:
 
 def _make_labels(paths: Sequence[str]) -> dict[str, str]:
     """A distinct word for each file, from as little of its path as possible."""
-    base_names = {path: class_name(posixpath.basename(path).removesuffix(".json")) for path in paths}
-    whole_paths = {path: class_name(path.removesuffix(".json")) for path in paths}
+    base_names = {path: make_class_name(posixpath.basename(path).removesuffix(".json")) for path in paths}
+    whole_paths = {path: make_class_name(path.removesuffix(".json")) for path in paths}
     for label_by_path in ({path: _get_stem(path) for path in paths}, base_names, whole_paths):
         if len(set(label_by_path.values())) == len(label_by_path):
             return label_by_path
-    return {path: class_name(path) for path in paths}
+    return {path: make_class_name(path) for path in paths}
 
 
 def filter_steps(parts: Iterable[str]) -> list[str]:
@@ -270,7 +270,7 @@ def _name_inner_definitions(places: Mapping[str, tuple[str, ...]], used_names: s
     remaining = list(places)
     depth = 1
     while remaining:
-        candidates = {key: "".join(map(class_name, filter_steps(places[key])[-depth:])) for key in remaining}
+        candidates = {key: "".join(map(make_class_name, filter_steps(places[key])[-depth:])) for key in remaining}
         count = Counter(candidates.values())
         last = depth >= max(len(places[key]) for key in remaining)
         for key, name in candidates.items():

@@ -58,7 +58,7 @@ def _is_letter(character: str) -> bool:
     return character.isalnum() and f"a{character}".isidentifier()
 
 
-def class_name(text: str) -> str:
+def make_class_name(text: str) -> str:
     """The PascalCase name of a definition, tag or field: `user_message_chunk` becomes `UserMessageChunk`.
 
     Capitals inside a word stay (`JSONRPCMessage`). A text without letters and digits becomes its code points.
@@ -74,16 +74,16 @@ def class_name(text: str) -> str:
 
 def make_python_class(name: str) -> str:
     """The class or alias of a definition: its PascalCase name, with an underscore if Python reserves it."""
-    plain = class_name(name)
+    plain = make_class_name(name)
     return f"{plain}_" if keyword.iskeyword(plain) or plain in _BUILTINS or plain in _IN_ANNOTATIONS else plain
 
 
-def field_name(text: str) -> str:
+def make_field_name(text: str) -> str:
     """The snake_case attribute of a property: `toolCallId` becomes `tool_call_id`, `_meta` becomes `meta`."""
     return _make_attribute("_".join(word.lower() for word in split_words(text)), text)
 
 
-def class_names(definitions: Collection[str]) -> Mapping[str, str]:
+def make_class_names(definitions: Collection[str]) -> Mapping[str, str]:
     """The distinct class or alias of each definition of a schema.
 
     For collisions such as `Foo` and `foo`, `foo-bar` and `foo_bar`: one that is spelled like its class keeps the name, otherwise the
@@ -92,8 +92,8 @@ def class_names(definitions: Collection[str]) -> Mapping[str, str]:
     return assign({name: (make_python_class(name), make_python_class(spell_out(name))) for name in definitions})
 
 
-def field_names(properties: Collection[str], inherited: Mapping[str, str] | None = None) -> Mapping[str, str]:
-    """The distinct attribute of each property of one record, by the rule of `class_names`.
+def make_field_names(properties: Collection[str], inherited: Mapping[str, str] | None = None) -> Mapping[str, str]:
+    """The distinct attribute of each property of one record, by the rule of `make_class_names`.
 
     `inherited` are the attributes that a base class defines.
     """
@@ -102,13 +102,15 @@ def field_names(properties: Collection[str], inherited: Mapping[str, str] | None
         name: "_".join(word.lower() for part in _spell_parts(name) for word in split_words(part)) for name in properties
     }
     ladders = {
-        name: (field_name(name), _make_attribute(spelled[name], name)) for name in properties if name not in base_names
+        name: (make_field_name(name), _make_attribute(spelled[name], name))
+        for name in properties
+        if name not in base_names
     }
     names = {**base_names, **assign(ladders, used=base_names.values())}
     return {name: names[name] for name in properties}
 
 
-def method_keys(methods: Collection[str]) -> Mapping[str, str]:
+def make_method_keys(methods: Collection[str]) -> Mapping[str, str]:
     """The distinct key of each method of one side in `meta.json`."""
     return assign({name: (make_method_key(name) or "empty", "_".join(_spell_parts(name))) for name in methods})
 

@@ -15,7 +15,7 @@ from acpgen.input.equality import index_by_key
 from acpgen.input.schema_nodes import Node, find_keys
 from acpgen.input.tagged_unions import Tag, Tagged
 from acpgen.input.walk import is_object
-from acpgen.naming.identifiers import class_name, spell_out
+from acpgen.naming.identifiers import make_class_name, spell_out
 
 ORDINALS: Final = ("First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh", "Eighth", "Ninth", "Tenth")
 """Names of the entries of a tuple, by position."""
@@ -117,19 +117,19 @@ def _list_candidates(branch: Node, tag: Tag | None, key: str | None) -> Iterator
         yield 9, ""
         return
     if tag is not None:
-        yield 0, class_name(str(tag))
-        yield 0, class_name(spell_out(str(tag)))
+        yield 0, make_class_name(str(tag))
+        yield 0, make_class_name(spell_out(str(tag)))
     elif key is not None:  # which is as good as a tag
-        yield 0, class_name(key)
-        yield 0, class_name(spell_out(key))
+        yield 0, make_class_name(key)
+        yield 0, make_class_name(spell_out(key))
     yield from ((1, word) for word in _list_words(branch))
-    yield from ((2, f"{word}{class_name(str(tag))}") for word in _list_words(branch) if tag is not None)
+    yield from ((2, f"{word}{make_class_name(str(tag))}") for word in _list_words(branch) if tag is not None)
 
 
 def _list_words(node: Node) -> Iterator[str]:
     """Yield what a schema contains that can be a word of a name."""
     if node.get_text("title").strip():
-        yield class_name(node.get_text("title"))
+        yield make_class_name(node.get_text("title"))
     reference = node.without("not").reference
     if reference is not None:
         yield reference
@@ -142,22 +142,22 @@ def _list_words(node: Node) -> Iterator[str]:
         yield from chain(["Object"], _join_names("With", optional))
     for name, sub in properties.items():
         if sub.constant is not None:
-            yield class_name(f"{name} {sub.constant}")
+            yield make_class_name(f"{name} {sub.constant}")
     values = node.says.get("enum", ())
     if 0 < len(values) <= MOST_WORDS:
-        yield "Or".join(class_name(str(value)) for value in values)
+        yield "Or".join(make_class_name(str(value)) for value in values)
     yield from join_members(node)
     if is_object(node.says.get("items")):
         yield from (f"{word}Array" for word in _list_words(node.get_subschema("items")))
     if "format" in node.says:
-        yield class_name(node.get_text("format"))
-    word = "Or".join(class_name(str(name)) for name in node.types or ["Any"])
+        yield make_class_name(node.get_text("format"))
+    word = "Or".join(make_class_name(str(name)) for name in node.types or ["Any"])
     yield from (word, f"Any{word}")
 
 
 def _join_names(prefix: str, names: Sequence[str]) -> Iterator[str]:
     """Names with one word, then two, then three: `WithA`, `WithAAndB`, …"""
-    words = map(class_name, names[:MOST_WORDS])
+    words = map(make_class_name, names[:MOST_WORDS])
     return (f"{prefix}{text}" for text in accumulate(words, lambda left, right: f"{left}And{right}"))
 
 
@@ -165,14 +165,14 @@ def join_members(node: Node) -> Iterator[str]:
     """Yield a name of a small union of definitions from its members: `RequestOrNotification`."""
     names = [branch.reference for branch in node.branches if not branch.is_null]
     if names and len(names) <= MOST_WORDS and None not in names:
-        yield "Or".join(class_name(str(name)) for name in names)
+        yield "Or".join(make_class_name(str(name)) for name in names)
 
 
 def list_alternatives(name: str, node: Node) -> Iterator[str]:
     """Yield alternative names for a thing if `name` is in use: with its title as a prefix, then with its kind, then numbered."""
     title = node.get_text("title")
     if title.strip() and len(title) <= len(name):
-        yield f"{class_name(title)}{name}"
+        yield f"{make_class_name(title)}{name}"
     kind = f"{name}{_describe_kind(node)}"
     yield from chain([kind], number_names(kind))
 

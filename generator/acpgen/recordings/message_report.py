@@ -43,7 +43,7 @@ class MessageDiagnostics:
                 replace(diagnostic, count=diagnostic.count + verdict.count) for diagnostic in earlier
             ]
         else:
-            self._keep(verdict.mark, [*self._of_line(file, verdict)])
+            self._keep(verdict.mark, [*self._report_line(file, verdict)])
 
     def add_recording(self, verdict: Verdict) -> None:
         """Add the verdict of a recording: the kinds that it names, and why it was not read to the end."""
@@ -90,7 +90,7 @@ class MessageDiagnostics:
         else:
             self.left_out += 1
 
-    def _of_line(self, file: str, verdict: LineVerdict) -> Iterator[Diagnostic]:
+    def _report_line(self, file: str, verdict: LineVerdict) -> Iterator[Diagnostic]:
         who = " ".join(filter(None, (verdict.sender, verdict.kind, verdict.method)))
         place = SourceLocation(file, verdict.line)
         for problem in verdict.problems:

@@ -8,7 +8,7 @@ from typing import Final
 from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.input.numbers import dumps
-from acpgen.naming.identifiers import method_keys
+from acpgen.naming.identifiers import make_method_keys
 from acpgen.targets.interface import Settings
 
 _GROUPS: Final = {
@@ -35,7 +35,7 @@ def make_method_table(protocol: ir.Protocol) -> ir.JSON:
     table: dict[str, ir.JSON] = {"version": protocol.version} if protocol.version is not None else {}
     groups = {**_GROUPS, **{side: f"{side}Methods" for side in protocol.sides if side not in _GROUPS}}
     for side, group in groups.items():
-        keys = method_keys([*dict.fromkeys(m.name for m in protocol.methods if m.side == side)])
+        keys = make_method_keys([*dict.fromkeys(m.name for m in protocol.methods if m.side == side)])
         methods: dict[str, ir.JSON] = {key: name for name, key in keys.items()}
         if methods or side in protocol.sides:
             table[group] = methods

@@ -15,7 +15,7 @@ from acpgen.errors import Fault
 from acpgen.input.walk import is_object
 from acpgen.meaning import envelopes
 from acpgen.meaning.unenforced import find_unchecked
-from acpgen.naming.identifiers import class_names
+from acpgen.naming.identifiers import make_class_names
 from acpgen.targets.docs.codes import ErrorCode, group_methods_by_code, list_error_codes
 from acpgen.targets.docs.conversations import Conversation, ConversationMessage, find_conversations
 from acpgen.targets.docs.examples import Examples
@@ -86,7 +86,7 @@ class VersionDocs:
 
     @cached_property
     def class_names(self) -> Mapping[str, str]:
-        return class_names(self.protocol.definitions.keys())
+        return make_class_names(self.protocol.definitions.keys())
 
     @cached_property
     def usages(self) -> Mapping[str, tuple[Usage, ...]]:

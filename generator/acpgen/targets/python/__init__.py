@@ -111,7 +111,7 @@ def _write_methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules:
     error = _find_error(protocol)
     sides = list(protocol.sides) or ["client", "server"]
     replacements: Mapping[str, str] = find_clashes(names) if modules.is_file else {}
-    local_names = names if modules.is_file else names.of_module("models")
+    local_names = names if modules.is_file else names.qualify("models")
     message, any_ = replacements.get("Message", "Message"), replacements.get("Any", "Any")
     error_class = local_names.classes[error] if error is not None else "codec.ErrorObject"
     return render_template(

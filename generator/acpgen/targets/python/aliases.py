@@ -35,7 +35,7 @@ def make_alias_views(protocol: ir.Protocol, names: Names, hints: Hints) -> list[
 
 def _make_alias(definition: ir.Definition, name: str, hints: Hints) -> dict[str, Any]:
     """The view of an alias: its value or, if it is recursive or must be validated by the schema, the value in quotes."""
-    source, is_judged = hints.of_definition(definition.name)
+    source, is_judged = hints.annotate_definition(definition.name)
     view = {"name": name, "docstring": write_docstring(_write_doc(definition), 0)}
     if not is_judged and definition.name not in hints.recursive:
         return {**view, "value": source, "choice": ""}

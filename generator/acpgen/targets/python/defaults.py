@@ -62,7 +62,7 @@ class Defaults:
             if isinstance(definition, ir.Record)
         }
 
-    def of(self, field: ir.Field) -> tuple[str, bool] | None:
+    def write_default(self, field: ir.Field) -> tuple[str, bool] | None:
         """The source of a default, and whether it is a factory, called for each record; `None` for a field without default."""
         lone = _get_constant(field.type)
         if lone is not None and field.required and not isinstance(lone.values[0], float):
@@ -112,7 +112,7 @@ class Defaults:
         default_values = {
             field.name: field.default.value
             for field in record.fields
-            if field.default is not None and not field.required and self.of(field) is not None
+            if field.default is not None and not field.required and self.write_default(field) is not None
         }
         return {
             name: item

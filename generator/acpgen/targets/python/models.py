@@ -69,7 +69,7 @@ def render_models(
     hints = Hints(protocol, names)
     records = [d for d in protocol.definitions.values() if isinstance(d, ir.Record)]
     views = _Views(protocol, names, modules, hints, keeping)
-    views_of = {record.name: views.of(record) for record in records}
+    views_of = {record.name: views.make_view(record) for record in records}
     aliases = make_alias_views(protocol, names, hints)
     if aliases:
         hints.use_import("TypeAlias")
@@ -206,7 +206,7 @@ class _Views:
         self._docstrings.append(docstring_source)
         return f"{_OPENS}{len(self._docstrings) - 1}{_CLOSES}"
 
-    def of(self, record: ir.Record) -> dict[str, Any]:
+    def make_view(self, record: ir.Record) -> dict[str, Any]:
         """The template values for one record."""
         union = self._hints.unknown.get(record.name) if record.base is None else None
         base = "Unknown" if union is not None else "Record"
@@ -251,7 +251,7 @@ class _Views:
             case ir.Nothing():
                 keywords.append("extra=None")
             case value_type:
-                values = self._hints.of(value_type)
+                values = self._hints.annotate(value_type)
                 is_judged = is_judged or values.is_judged
                 # None rejects unnamed fields, and a class may stand below.
                 is_text = values.source == "None" or any(list_references(value_type))
@@ -282,12 +282,12 @@ class _Views:
                 "hint": f"{self._hints.use_import('ClassVar')}[{constant}]",
                 "default": write_literal(tag.value),
             }
-        hint = self._hints.of(field.type)
+        hint = self._hints.annotate(field.type)
         union = self._hints.unknown.get(record.name)
         if union is not None and union.tag == field.name:
             hint = hint._replace(source=self._hints.use_import("UnknownTag"))
         alias = [f"name={write_literal(field.name)}"] if name != field.name else []
-        default = self._defaults.of(field)
+        default = self._defaults.write_default(field)
         source, is_made = default if default is not None else ("", False)
         if is_made and field.default is not None:
             source = self._with_parameters(source, field.type, field.default.value)
@@ -314,7 +314,7 @@ class _Views:
         if len(inside) != 1 or (entries and ((len(members) == 1 and not is_free) or entries[0] not in "[{")):
             return source
         is_plain = entries and isinstance(inside[0], ir.String | ir.Boolean)
-        return source if is_plain else f"lambda: {opening}{self._hints.of(inside[0]).source}]({entries})"
+        return source if is_plain else f"lambda: {opening}{self._hints.annotate(inside[0]).source}]({entries})"
 
     def _list_members(self, type_: ir.Type) -> Iterator[ir.Type]:
         """Yield the members of a union, those of aliases and of unions inside included; any other type is its only member."""

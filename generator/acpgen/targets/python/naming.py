@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from acpgen import ir
-from acpgen.naming.identifiers import class_names, field_names, make_member_names
+from acpgen.naming.identifiers import make_class_names, make_field_names, make_member_names
 from acpgen.targets.python.python_options import PythonOptions
 
 
@@ -38,7 +38,7 @@ class Names:
         """The import of a name so that it is bound as `name_import` says: `Any`, or `Any as _Any`."""
         return name if self.name_import(name) == name else f"{name} as {self.name_import(name)}"
 
-    def of_module(self, module: str) -> Names:
+    def qualify(self, module: str) -> Names:
         """These names as seen from another module, which imports the module of the types."""
         return replace(self, classes={name: f"{module}.{class_}" for name, class_ in self.classes.items()})
 
@@ -57,7 +57,7 @@ def name_all(protocol: ir.Protocol, options: PythonOptions | None = None) -> Nam
         and not enum.unenforced
         and is_of_texts(enum)
     }
-    return Names(class_names(protocol.definitions.keys()), fields, members)
+    return Names(make_class_names(protocol.definitions.keys()), fields, members)
 
 
 def is_of_texts(enum: ir.Enum) -> bool:
@@ -73,4 +73,4 @@ def _name_fields(name: str, protocol: ir.Protocol, fields: dict[str, Mapping[str
     if record.base is not None:
         _name_fields(record.base, protocol, fields)
         inherited = fields.get(record.base, {})
-    fields[name] = field_names([field.name for field in record.fields], inherited)
+    fields[name] = make_field_names([field.name for field in record.fields], inherited)

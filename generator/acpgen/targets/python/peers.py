@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from acpgen import ir
-from acpgen.naming.identifiers import assign, class_names, make_method_names
+from acpgen.naming.identifiers import assign, make_class_names, make_method_names
 from acpgen.targets.python.literals import wrap_docstring, write_docstring, write_literal
 from acpgen.targets.python.naming import Names
 
@@ -67,7 +67,7 @@ def make_peers_view(protocol: ir.Protocol, names: Names) -> dict[str, Any] | Non
     if len(sides) < 2 or not protocol.methods:
         return None
     peers = _name_peers(sides)
-    local_names = names.of_module("models")
+    local_names = names.qualify("models")
     pair = sides[0], sides[1]
     views = [
         _make_view(peer, peers[_find_other_side(peer.name, pair)], protocol, local_names) for peer in peers.values()
@@ -85,7 +85,7 @@ def make_peers_view(protocol: ir.Protocol, names: Names) -> dict[str, Any] | Non
 
 
 def _name_peers(sides: list[str]) -> dict[str, Peer]:
-    classes = class_names(sides)
+    classes = make_class_names(sides)
     candidates = {
         f"{kind} {side}": (f"{prefix}{classes[side]}", f"{prefix}{classes[side]}Side")
         for side in sides

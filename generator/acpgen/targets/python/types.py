@@ -65,14 +65,14 @@ class Hints:
             depths[name] = _measure_depth(definition.type, depths) if isinstance(definition, ir.Alias) else 0
             if depths[name] > LONGEST_CHAIN:
                 raise Faults([TOO_LONG_CHAIN(at=definition.at, limit=LONGEST_CHAIN)])
-            self.of_definition(name)
+            self.annotate_definition(name)
 
     def use_import(self, name: str) -> str:
         """The module's name for an import, which is recorded as used."""
         self.used.add(name)
         return self.names.name_import(name)
 
-    def of_definition(self, name: str) -> Hint:
+    def annotate_definition(self, name: str) -> Hint:
         """The annotation of a definition that is not a record."""
         if name not in self._defined:
             definition = self.protocol.definitions[name]
@@ -89,21 +89,23 @@ class Hints:
             case ir.Enum():
                 values = ir.Constant(tuple(value.value for value in definition.values))
                 return (
-                    self.of(values) if definition.openness == "closed" else self._join_types((values, definition.base))
+                    self.annotate(values)
+                    if definition.openness == "closed"
+                    else self._join_types((values, definition.base))
                 )
             case ir.Alias(type=ir.AnyOf() as union):
-                hint = self.of(union)
+                hint = self.annotate(union)
                 if union.exclusive or not _overlap(map(self._list_values, _drop_null(union))):
                     return hint
                 return hint._replace(source=self._annotate(hint.source, "Shapes"))
             case ir.Alias():
-                return self.of(definition.type)
+                return self.annotate(definition.type)
             case ir.Record():
                 return Hint(self.names.classes[definition.name])
             case _:
                 assert_never(definition)
 
-    def of(self, type_: ir.Type) -> Hint:
+    def annotate(self, type_: ir.Type) -> Hint:
         """The annotation of a type."""
         match type_:
             case ir.Anything():
@@ -128,13 +130,13 @@ class Hints:
             case ir.Constant():
                 return Hint(self._write_constants(type_.values))
             case ir.Array():
-                items = self.of(type_.items)
+                items = self.annotate(type_.items)
                 source = self._annotate_limits(f"list[{items.source}]", _find_lengths(type_.min_items, type_.max_items))
                 return Hint(source, items.is_judged or type_.unique)
             case ir.Tuple():
                 return self._hint_tuple(type_)
             case ir.Map():
-                values = self.of(type_.values)
+                values = self.annotate(type_.values)
                 return Hint(f"dict[str, {values.source}]", values.is_judged)
             case ir.Ref():
                 return self._hint_reference(type_.name)
@@ -150,13 +152,13 @@ class Hints:
             return Hint(source, any(self.protocol.definitions[alias].unenforced for alias in self.recursive))
         if isinstance(self.protocol.definitions[name], ir.Record):
             return Hint(source)
-        hint = self.of_definition(name)
+        hint = self.annotate_definition(name)
         return hint if hint == Hint("None") else hint._replace(source=source)  # Python joins no None to None
 
     # --- unions ---
 
     def _join_types(self, types: Sequence[ir.Type]) -> Hint:
-        members = [self.of(member) for member in types]
+        members = [self.annotate(member) for member in types]
         return Hint(join_types(dict.fromkeys(hint.source for hint in members)), any(hint.is_judged for hint in members))
 
     def _hint_any_of(self, union: ir.AnyOf) -> Hint:
@@ -236,9 +238,9 @@ class Hints:
         )
 
     def _hint_tuple(self, type_: ir.Tuple) -> Hint:
-        entries = [self.of(item) for item in type_.first]
+        entries = [self.annotate(item) for item in type_.first]
         is_closed = type_.rest == ir.Nothing()
-        rest_hints = [] if is_closed else [self.of(type_.rest)]
+        rest_hints = [] if is_closed else [self.annotate(type_.rest)]
         minimum, maximum = type_.min_items or 0, type_.max_items
         sources = [*(hint.source for hint in entries), *(f"*tuple[{hint.source}, ...]" for hint in rest_hints)]
         source = f"tuple[{', '.join(sources) or '()'}]"

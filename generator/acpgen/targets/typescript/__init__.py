@@ -11,7 +11,7 @@ from acpgen import ir
 from acpgen.bundle.bundle import Bundle
 from acpgen.errors import make_visible
 from acpgen.input.numbers import dumps
-from acpgen.naming.identifiers import class_names
+from acpgen.naming.identifiers import make_class_names
 from acpgen.resources import NOTICE, load_templates
 from acpgen.targets.interface import Settings, require_json_rpc
 from acpgen.targets.options import Option
@@ -63,7 +63,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     place = settings.package.replace(".", "/") or settings.prefix
     is_file, is_typed = settings.options.get("layout") == "file", settings.options.get("language") == "typescript"
     stem = (place or "index") if is_file else f"{place}/index".lstrip("/")
-    names = class_names(protocol.definitions.keys())
+    names = make_class_names(protocol.definitions.keys())
     public_names = {
         name: _find_free(name, frozenset(names.values())) for name in (*_VALUES, *_TYPES, *_MESSAGES.split())
     }
@@ -115,7 +115,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
 
 def write_script(protocol: ir.Protocol, bundle: Bundle, exported_names: Sequence[str]) -> str:
     """A JavaScript expression with some functions of a protocol's module as properties of its value, for a page without modules."""
-    body = _lay_out("protocol.js", **_make_module(protocol, bundle, class_names(protocol.definitions.keys())))
+    body = _lay_out("protocol.js", **_make_module(protocol, bundle, make_class_names(protocol.definitions.keys())))
     return f"(() => {{\n{_read_runtime()}\n{body}return {{ {', '.join(exported_names)} }};\n}})()"
 
 
@@ -127,10 +127,10 @@ def _read_runtime() -> str:
 def _make_module(protocol: ir.Protocol, bundle: Bundle, names: Mapping[str, str]) -> dict[str, Any]:
     """The checkers of a module, its method table, and its exports for the schema."""
     checkers = Checkers(protocol, bundle, names)
-    exports = {names[name]: checkers.of_definition(name) for name in protocol.definitions if name in bundle.definitions}
+    exports = {names[name]: checkers.get_checker(name) for name in protocol.definitions if name in bundle.definitions}
     options = [f"sides: {dumps(protocol.sides)}"]
     for key, (name, plain) in _ENVELOPE.items():
-        options.append(f"{key}: {checkers.of_definition(name) if name in bundle.definitions else plain}")
+        options.append(f"{key}: {checkers.get_checker(name) if name in bundle.definitions else plain}")
     options += ["each: batches"] if protocol.batch else []
     options += ["versioned: false"] if protocol.envelope == "json-rpc-unversioned" else []
     methods = [_write_row(method, checkers) for method in protocol.methods]
@@ -150,7 +150,7 @@ def _make_module(protocol: ir.Protocol, bundle: Bundle, names: Mapping[str, str]
 
 def _write_row(method: ir.Method, checkers: Checkers) -> str:
     """A row of the table in `runtime.js`, without trailing default values."""
-    params, result = (checkers.of_definition(name) if name else None for name in (method.params, method.result))
+    params, result = (checkers.get_checker(name) if name else None for name in (method.params, method.result))
     empty = {"object": None, "array": "() => []", "null": "() => null"}.get(method.omitted, "() => {}")
     answer = (result or "any") if method.kind == "request" else None
     row = [dumps(method.name), dumps(method.side), params, answer, "true" if method.null_result else None, empty]

@@ -73,7 +73,7 @@ class Checkers:
                 f"const {_name_evaluation(name, word)} = {self._write_evaluation(self._all[name], word)};"
             )
 
-    def of_definition(self, name: str) -> str:
+    def get_checker(self, name: str) -> str:
         """The checker of a definition of the bundle or of receivers; `lazy`, for a recursive reference."""
         name = name.removesuffix(_EXACT)
         if name not in self._checkers and (name in self._exported or name in self._late):
@@ -106,18 +106,18 @@ class Checkers:
     def _write_definition(self, name: str) -> str:
         """The checker of a definition, which may differ for receivers: for a tagged union by one more branch."""
         if name not in self._definitions:
-            return self.of(self._receiving[name])
+            return self.write(self._receiving[name])
         meaning, schema = self._protocol.definitions.get(name), self._definitions[name]
         received = self._receiving.get(name, schema)
         if isinstance(meaning, ir.TaggedUnion):
             (_, known_branches), (_, branches) = find_branches(schema) or ("", []), find_branches(received) or ("", [])
-            return self.of(schema, meaning, next(iter(branches[len(known_branches) :]), None))
-        strict, lenient = self.of(schema), self.of(received)
+            return self.write(schema, meaning, next(iter(branches[len(known_branches) :]), None))
+        strict, lenient = self.write(schema), self.write(received)
         return strict if strict == lenient else _write_call("open", strict, lenient)
 
     # --- schemas ---
 
-    def of(self, schema: Any, meaning: ir.Definition | None = None, fallback: Any = None) -> str:
+    def write(self, schema: Any, meaning: ir.Definition | None = None, fallback: Any = None) -> str:
         """The checker of a schema, for a definition with this `meaning`. `fallback` is an additional branch of its union, for receivers."""
         if not is_object(schema):
             return "any" if schema else "never"
@@ -125,7 +125,7 @@ class Checkers:
         for word in ("unevaluatedProperties", "unevaluatedItems"):
             if word in schema:
                 says = self._write_evaluation({key: setting for key, setting in schema.items() if key != word}, word)
-                checker = _write_call("unevaluated", checker, says, self.of(schema[word]), dumps(word))
+                checker = _write_call("unevaluated", checker, says, self.write(schema[word]), dumps(word))
                 # It repeats the checkers inside it, and these those inside.
                 spend(1 + len(checker) // _CHARACTERS_A_STEP)
         return checker
@@ -133,21 +133,21 @@ class Checkers:
     def _list_parts(self, schema: Schema, meaning: ir.Definition | None, fallback: Any) -> Iterator[str]:
         """Yield the checkers of the subschemas that a schema applies in place."""
         if isinstance(schema.get("$ref"), str):
-            yield self.of_definition(read_reference(schema["$ref"]))
-        yield from (self.of(subschema) for subschema in schema.get("allOf", ()))
+            yield self.get_checker(read_reference(schema["$ref"]))
+        yield from (self.write(subschema) for subschema in schema.get("allOf", ()))
         for keyword in ("anyOf", "oneOf"):
             if keyword in schema:
                 yield self._write_union(schema[keyword], keyword, meaning, fallback)
         for test, *branches in self._list_conditions(schema):
             if branches != [True, True]:
-                yield _write_call("when", test, *map(self.of, branches))
+                yield _write_call("when", test, *map(self.write, branches))
         if schema.get("dependentRequired"):
             yield _write_call("dependents", dumps([*map(list, schema["dependentRequired"].items())]))
 
     def _list_conditions(self, schema: Schema) -> Iterator[tuple[str, Any, Any]]:
         """Yield a checker, the schema for values that pass it, and the schema for values that do not."""
         if "if" in schema:
-            yield self.of(schema["if"]), schema.get("then", True), schema.get("else", True)
+            yield self.write(schema["if"]), schema.get("then", True), schema.get("else", True)
         for name, need in schema.get("dependentSchemas", {}).items():
             yield _write_call("record", "{}", "0", "0", dumps([name])), need, True
 
@@ -169,12 +169,12 @@ class Checkers:
         keyed_checkers += [*(("required", checker) for checker in record), *self._list_object(schema)]
         if "contains" in schema:
             limits = schema.get("minContains", 1), schema.get("maxContains", "Infinity")
-            keyed_checkers.append(("items", _write_call("contains", self.of(schema["contains"]), *map(str, limits))))
+            keyed_checkers.append(("items", _write_call("contains", self.write(schema["contains"]), *map(str, limits))))
         if "not" in schema:
             negated = schema["not"]
             is_list = is_object(negated) and negated.keys() == {"anyOf"}
             keyed_checkers.append(
-                ("not", _write_call("not", *map(self.of, negated["anyOf"] if is_list else [negated])))
+                ("not", _write_call("not", *map(self.write, negated["anyOf"] if is_list else [negated])))
             )
         places = {keyword: place for place, keyword in enumerate(schema)}
         yield from (checker for _, checker in sorted(keyed_checkers, key=lambda entry: places.get(entry[0], -1)))
@@ -237,16 +237,16 @@ class Checkers:
     def _write_field(self, schema: Any, *, is_required: bool) -> tuple[str, int]:
         """The checker of a field, and how receivers treat an invalid value, encoded as for `record`."""
         if not is_object(schema):
-            return self.of(schema), 0
+            return self.write(schema), 0
         says = ("default-on-error", "default-on-null", "skip-invalid-items")
         on_error, on_null, skips = (bool(schema.get(f"x-deserialize-{behaviour}")) for behaviour in says)
         is_array = self._unions.list_types(schema) - {"null"} == {"array"} and (
             skips or (is_required and (on_error or on_null))
         )
-        return self.of(schema), on_error | on_null << 1 | is_array << 2 | skips << 3
+        return self.write(schema), on_error | on_null << 1 | is_array << 2 | skips << 3
 
     def _list_items(self, schema: Schema) -> Iterator[str]:
-        first = [self.of(item) for item in schema.get("prefixItems", ())]
+        first = [self.write(item) for item in schema.get("prefixItems", ())]
         rest_checker = self._check_rest(schema, "items")
         if first or rest_checker != "undefined":
             yield _write_call(
@@ -264,7 +264,7 @@ class Checkers:
 
     def _check_rest(self, schema: Schema, keyword: str) -> str:
         """The checker of a keyword for other members or items; `undefined` if it admits any."""
-        checker = self.of(schema.get(keyword, True))
+        checker = self.write(schema.get(keyword, True))
         return "undefined" if checker == "any" else checker
 
     def _write_evaluation(self, schema: Schema, word: str) -> str:
@@ -274,16 +274,18 @@ class Checkers:
         is_all = word in schema or "additionalProperties" in schema
         if word == "unevaluatedItems":
             names = [str(index) for index in range(len(schema.get("prefixItems", ())))]
-            rows = [("contains", self.of(schema["contains"]))] if "contains" in schema else []
+            rows = [("contains", self.write(schema["contains"]))] if "contains" in schema else []
             is_all = word in schema or "items" in schema
         inner = [
-            (self.of(subschema), subschema) for key in ("allOf", "anyOf", "oneOf") for subschema in schema.get(key, ())
+            (self.write(subschema), subschema)
+            for key in ("allOf", "anyOf", "oneOf")
+            for subschema in schema.get(key, ())
         ]
-        inner += [(self.of(schema["if"]), schema["if"])] if "if" in schema else []
+        inner += [(self.write(schema["if"]), schema["if"])] if "if" in schema else []
         for test, then, otherwise in self._list_conditions(schema):
             inner += [
-                (_join_checkers([test, self.of(then)]), then),
-                (_join_checkers([_write_call("not", test), self.of(otherwise)]), otherwise),
+                (_join_checkers([test, self.write(then)]), then),
+                (_join_checkers([_write_call("not", test), self.write(otherwise)]), otherwise),
             ]
         parts = [
             f"[{checker}, {self._write_evaluation(subschema, word)}]"
@@ -294,14 +296,14 @@ class Checkers:
         if isinstance(reference, str) and is_object(self._resolve(reference)):
             name = read_reference(reference)
             self._evaluated += [] if (name, word) in self._evaluated else [(name, word)]
-            parts.append(f"[{self.of_definition(name)}, () => {_name_evaluation(name, word)}]")
+            parts.append(f"[{self.get_checker(name)}, () => {_name_evaluation(name, word)}]")
         rows += [("isAll", "true" if is_all else "false"), ("names", dumps(names)), ("parts", f"[{', '.join(parts)}]")]
         return f"{{ {', '.join(f'{key}: {source}' for key, source in rows if _drop_defaults(source))} }}"
 
     def _list_object(self, schema: Schema) -> Iterator[tuple[str, str]]:
         additional = self._check_rest(schema, "additionalProperties")
         patterns = [
-            f"[{_write_pattern(pattern)}, {self.of(subschema)}]"
+            f"[{_write_pattern(pattern)}, {self.write(subschema)}]"
             for pattern, subschema in schema.get("patternProperties", {}).items()
         ]
         if additional != "undefined" or patterns:
@@ -311,13 +313,13 @@ class Checkers:
                 _write_call("members", additional, *_drop_defaults(names, f"[{', '.join(patterns)}]")),
             )
         if "propertyNames" in schema:
-            yield "propertyNames", _write_call("names", self.of(schema["propertyNames"]))
+            yield "propertyNames", _write_call("names", self.write(schema["propertyNames"]))
 
     # --- unions ---
 
     def _write_union(self, branches: Sequence[Any], keyword: str, meaning: ir.Definition | None, fallback: Any) -> str:
         if len(branches) == 1 and not isinstance(meaning, ir.TaggedUnion):
-            return self.of(branches[0])
+            return self.write(branches[0])
         real = [index for index, branch in enumerate(branches) if not discriminators.is_null(branch)]
         if len(real) < len(branches) and keyword == "anyOf":
             non_null = [branches[index] for index in real]
@@ -325,7 +327,7 @@ class Checkers:
         simple = self._write_simple(branches, is_exclusive=keyword == "oneOf") if len(real) == len(branches) else None
         if simple:
             return simple
-        checkers = [self.of(branch) if index in real else "nil" for index, branch in enumerate(branches)]
+        checkers = [self.write(branch) if index in real else "nil" for index, branch in enumerate(branches)]
         options = ["isExclusive: true"] if keyword == "oneOf" else []
         types = [
             sorted(self._unions.list_types(branches[index]) if index in real else ()) for index in range(len(branches))
@@ -346,7 +348,9 @@ class Checkers:
             whole = {key: setting for key, setting in whole.items() if key != "not"}  # a known tag leads elsewhere
         known_tags = dumps([] if meaning.default_tag is None else [meaning.default_tag])
         return _write_call(
-            "tolerant", *arguments, *_drop_defaults("undefined" if whole is None else self.of(whole), known_tags)
+            "tolerant",
+            *arguments,
+            *_drop_defaults("undefined" if whole is None else self.write(whole), known_tags),
         )
 
     def _write_simple(self, branches: Sequence[Any], *, is_exclusive: bool) -> str | None:
@@ -360,7 +364,7 @@ class Checkers:
             return _write_call(
                 "when",
                 literal_checker,
-                _write_call("union", f"[{', '.join(map(self.of, branches))}]", "{ isExclusive: true }"),
+                _write_call("union", f"[{', '.join(map(self.write, branches))}]", "{ isExclusive: true }"),
                 literal_checker,
             )
         type_branches = [branch for branch in branches if is_object(branch) and {*filter(asserts, branch)} == {"type"}]

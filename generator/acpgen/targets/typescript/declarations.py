@@ -40,10 +40,10 @@ class Declarations:
             case ir.Enum():
                 values = [dumps(member.value) for member in definition.values]
                 if definition.openness != "closed":
-                    values.append(_open(self.of(definition.base)))
+                    values.append(_open(self.write_type(definition.base)))
                 return f"{head}export type {name} ={_wrap_union(values)};"
             case ir.Alias():
-                return f"{head}export type {name} = {self.of(definition.type)};"
+                return f"{head}export type {name} = {self.write_type(definition.type)};"
             case _:
                 assert_never(definition)
 
@@ -55,14 +55,14 @@ class Declarations:
             if field.name not in inherited:
                 mark = "" if field.required else "?"
                 lines.append(
-                    f"{write_comment(field.doc, 2)}  {make_javascript_key(field.name)}{mark}: {self.of(field.type)};"
+                    f"{write_comment(field.doc, 2)}  {make_javascript_key(field.name)}{mark}: {self.write_type(field.type)};"
                 )
         union = self._defaults.get(record.name)
         if union is not None and all(field.name != union.tag for field in record.fields):
             tag = "undefined" if union.default_tag is None else f"{dumps(union.default_tag)} | undefined"
             lines.append(f"  {make_javascript_key(union.tag)}?: {tag};")
         if not isinstance(record.extra, ir.Anything | ir.Nothing):
-            type_ = _join_types(dict.fromkeys([self.of(record.extra), *(["unknown"] if record.fields else [])]))
+            type_ = _join_types(dict.fromkeys([self.write_type(record.extra), *(["unknown"] if record.fields else [])]))
             lines.append(f"  [field: string]: {type_};")
         if not lines and record.base is not None:
             return f"export type {name} = {self._names[record.base]};"
@@ -88,7 +88,7 @@ class Declarations:
             members.append(f"rt.Unknown<{dumps(union.tag)}>{fields_type}")
         return [*dict.fromkeys(members)]
 
-    def of(self, type_: ir.Type) -> str:
+    def write_type(self, type_: ir.Type) -> str:
         """A type in TypeScript syntax."""
         match type_:
             case ir.Anything():
@@ -106,21 +106,21 @@ class Declarations:
             case ir.Constant():
                 return _join_types(map(dumps, type_.values))
             case ir.Array():
-                return f"{_parenthesize(self.of(type_.items))}[]"
+                return f"{_parenthesize(self.write_type(type_.items))}[]"
             case ir.Tuple():
                 min_items = type_.min_items or 0
                 first = [
-                    self.of(item) if index < min_items else f"{_parenthesize(self.of(item))}?"
+                    self.write_type(item) if index < min_items else f"{_parenthesize(self.write_type(item))}?"
                     for index, item in enumerate(type_.first)
                 ]
-                rest_type = [] if type_.rest == ir.Nothing() else [f"...{_parenthesize(self.of(type_.rest))}[]"]
+                rest_type = [] if type_.rest == ir.Nothing() else [f"...{_parenthesize(self.write_type(type_.rest))}[]"]
                 return f"[{', '.join([*first, *rest_type])}]"
             case ir.Map():
-                return f"{{ [key: string]: {self.of(type_.values)} }}"
+                return f"{{ [key: string]: {self.write_type(type_.values)} }}"
             case ir.Ref():
                 return self._names[type_.name]
             case ir.AnyOf():
-                member_types = [*dict.fromkeys(map(self.of, type_.types))]
+                member_types = [*dict.fromkeys(map(self.write_type, type_.types))]
                 return "unknown" if "unknown" in member_types else _join_types(member_types)
             case _:
                 assert_never(type_)
