@@ -435,3 +435,47 @@ def test_an_agent_of_v1_cannot_pass_for_one_of_v2_by_what_it_carries() -> None:
     assert (state["state"], state["background"]) == ("running", work)
     assert (end["state"], end["stopReason"]) == ("idle", "refusal")
     assert [one.method for one in setting.losses] == [f"_{CARRIER}/session/update"] * 3
+
+
+def test_values_of_the_wrong_type_in_what_v1_leaves_open_stop_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    carried: list[Any] = [
+        {"sessionUpdate": []},
+        {"sessionUpdate": "_tide", "state": []},
+        {"sessionUpdate": "state_update", "state": {}},
+    ]
+    updates: list[dict[str, Any]] = [
+        {"sessionUpdate": "_tide", "toolCallId": []},
+        {"sessionUpdate": "agent_message_chunk", "content": {**words("x"), "_meta": {CARRIER: {"type": []}}}},
+        {
+            "sessionUpdate": "available_commands_update",
+            "availableCommands": [{"name": "a", "description": "b", "input": {"hint": "c", "type": []}, "type": {}}],
+        },
+    ]
+
+    class Careless(Agent1):
+        async def session_prompt(self, params: v1.PromptRequest, /) -> v1.PromptResponse:
+            for update in updates:
+                await self.say(params.session_id, **update)
+            for update in carried:
+                body = {"sessionId": params.session_id, "update": update}
+                await self.client.extension_notification(f"_{CARRIER}/session/update", body)
+            answer = {"stopReason": "end_turn", "state": "running", "sessionUpdate": [], "background": 5, "tide": 2}
+            return v1.decode_as(v1.PromptResponse, answer)
+
+    async def work() -> tuple[Client2, Setting]:
+        client, setting = Client2(), Setting()
+        async with client2_with_agent1(client, Careless(), setting) as (calls, _):
+            await calls.initialize(ME2)
+            await calls.session_new(NEW2)
+            await calls.session_prompt(PROMPT2)
+            async with asyncio.timeout(5):
+                await client.idle.wait()
+        return client, setting
+
+    client, setting = run(work)
+    end = {"sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn", "tide": 2}
+    assert client.updates[-1] == end
+    assert [update["sessionUpdate"] for update in client.updates[2:4]] == ["_tide", "agent_message_chunk"]
+    assert {"sessionUpdate": "_tide", "state": []} in client.updates
+    assert not caplog.records
+    assert {loss.pointer for loss in setting.losses} >= {"/state", "/sessionUpdate", "/background", "/update/state"}

@@ -389,6 +389,7 @@ class Turn:
         if self.session.connection.version == 1:
             self.session.rename_terminal(terminal_id)
         release = "terminal/release", v1.ReleaseTerminalRequest(**terminal)
+        reading: Awaitable[tuple[v1.TerminalOutputResponse, v1.TerminalExitStatus]] | None = None
         try:
             content = (*call.content, v2.Terminal(terminal_id=terminal_id))
             await call.update(status="in_progress" if call.status == "pending" else None, content=content)
@@ -404,11 +405,12 @@ class Turn:
                     async with asyncio.timeout(KILL_TIMEOUT):
                         await _ask(services, "terminal/kill", v1.KillTerminalRequest(**terminal))
                         await _ask(services, "terminal/wait_for_exit", wait)
-            output, ended = await self._read_output(services, request, terminal_id)
+            reading = asyncio.ensure_future(self._read_output(services, request, terminal_id))
+            output, ended = await asyncio.shield(reading)
         except BaseException:
             # together: a client that never answers must have the release, and the history has what the command wrote
-            reading, releasing = self._read_output(services, request, terminal_id), _ask(services, *release)
-            await asyncio.gather(reading, releasing, return_exceptions=True)
+            reading = reading or self._read_output(services, request, terminal_id)
+            await asyncio.gather(reading, _ask(services, *release), return_exceptions=True)
             raise
         with suppress(Error):
             await _ask(services, *release)

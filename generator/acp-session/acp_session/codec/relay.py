@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from acp_bindings import ConnectionClosed, DecodeError, NotAdvertised, PeerError, RequestError, to_builtins
@@ -108,7 +109,8 @@ class Relay(Side):
     async def handle_notification(self, method: str, params: Any) -> None:
         handler = self.handlers.get(method)
         if handler is not None:
-            await handler(to_builtins(params), self._make_place(method, params))
+            with suppress(RequestError):  # what cannot be converted is reported as a loss
+                await handler(to_builtins(params), self._make_place(method, params))
         elif method not in self.notifications:
             await self.far.notify(method, params)
 
