@@ -229,7 +229,7 @@ class Display:
         self._unsent = Tail(MAX_UNSENT)
         self._news = asyncio.Event()
         self._is_released = False
-        self._work: asyncio.Task[None] | None = None
+        self._work: asyncio.Future[None] | None = None
 
     @property
     def is_finished(self) -> bool:

@@ -37,7 +37,7 @@ from jsonrpc_bindings.pointers import json_pointer
 from jsonrpc_bindings.records import Record
 
 from .arguments import make_content_block, omit_none, refuse_text, refuse_unknown
-from .background import leave
+from .background import UNATTENDED
 from .diffs import diff_to_v2
 from .errors import Error, InvalidMessage, find_path, make_error
 from .permission import Decision, ask, decide
@@ -181,19 +181,17 @@ class Turn:
 
     async def send_message(self, content: str | v2.ContentBlock) -> None:
         """Send a chunk of the agent's message. Consecutive chunks form one message."""
-        id_ = self.session.find_message_id("message")
-        await self._send_chunk(v2.AgentMessageChunk(message_id=id_, content=make_content_block(content)), content)
+        await self._send_chunk(v2.AgentMessageChunk, "message", content)
 
     async def send_thought(self, content: str | v2.ContentBlock) -> None:
         """Send a chunk of the agent's thoughts."""
-        id_ = self.session.find_message_id("thought")
-        await self._send_chunk(v2.AgentThoughtChunk(message_id=id_, content=make_content_block(content)), content)
+        await self._send_chunk(v2.AgentThoughtChunk, "thought", content)
 
     async def _send_chunk(
-        self, chunk: v2.AgentMessageChunk | v2.AgentThoughtChunk, content: str | v2.ContentBlock
+        self, type_: type[v2.AgentMessageChunk | v2.AgentThoughtChunk], kind: str, content: str | v2.ContentBlock
     ) -> None:
         send = self.session.send_own if isinstance(content, str) else self.session.send_update
-        await send(chunk)
+        await send(type_(message_id=self.session.find_message_id(kind), content=make_content_block(content)))
 
     async def update_plan(self, entries: Iterable[v2.PlanEntry | str], *, plan_id: str = "plan") -> None:
         """Show a plan, replacing the one with this id. A string is a pending step."""
@@ -439,7 +437,7 @@ class Turn:
             return str((await asyncio.shield(creating)).terminal_id)
         except asyncio.CancelledError:
             services.withdraw(request)
-            leave(_release(services, request.session_id, creating))
+            UNATTENDED.start(_release(services, request.session_id, creating))
             raise
 
     def convert_content(self, content: Content | Iterable[Content]) -> tuple[v2.ToolCallContent, ...]:

@@ -71,7 +71,7 @@ class Session:
     queue: TurnQueue = field(default_factory=TurnQueue)
     turn: Turn | None = None
     state: Json = field(default_factory=lambda: {"state": "idle"})
-    work: asyncio.Task[Any] | None = None
+    work: asyncio.Future[Any] | None = None
     scope: CancelScope = field(default_factory=CancelScope)
     is_muted: bool = False
 

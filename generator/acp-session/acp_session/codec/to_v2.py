@@ -249,6 +249,13 @@ class ToV2(Walker):
         return result
 
 
+def find_mode(options: Sequence[Json]) -> Json | None:
+    """The option that represents the mode, see `modes.find_mode_option`."""
+    return next(
+        (option for option in options if option.get("category") == MODE and option.get("type") == "select"), None
+    )
+
+
 class OptionsOfV1:
     """The modes and options of a v1 agent, as options of v2.
 
@@ -275,9 +282,9 @@ class OptionsOfV1:
     def set_mode(self, mode_id: str) -> None:
         """Set the current mode."""
         self._modes = {**self._modes, "currentModeId": mode_id}
-        for option in self._options:
-            if option.get("category") == MODE and option.get("type") == "select":
-                option["currentValue"] = mode_id
+        option = find_mode(self._options)
+        if option is not None:
+            option["currentValue"] = mode_id
 
     @property
     def mode_option(self) -> str | None:
