@@ -392,7 +392,7 @@ class AgentCore(peers.Agent):
             (LOG if session is None else session.log).error(
                 "'%s' failed", getattr(work, "__name__", "a method"), exc_info=error
             )
-            raise INTERNAL from error
+            raise RequestError(INTERNAL.code, INTERNAL.message) from error
 
 
 def _require_types(items: Sequence[Any], allowed_types: Collection[str], noun: str, pointer: str) -> None:

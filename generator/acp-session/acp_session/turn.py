@@ -279,8 +279,7 @@ class Turn:
         By default all fields are `required`. Raises `InvalidMessage` for values that do not match the fields, and `ValueError` for a
         pattern that is none.
         """
-        if not self.session.client_capabilities.ask:
-            raise self._make_elicitation_error("form")
+        self._require(self.session.client_capabilities.ask, "elicitation/create", "elicitation.form")
         refuse_text(required=required)
         required_names = list(fields if required is None else required)
         missing = [name for name in required_names if name not in fields]
@@ -301,17 +300,17 @@ class Turn:
 
     async def ask_url(self, message: str, url: str, *, tool_call: ToolCall | None = None) -> bool:
         """Ask the user to visit a web page, and return whether the user agrees. The result of the visit is not known yet."""
-        if not self.session.client_capabilities.ask_url:
-            raise self._make_elicitation_error("url")
+        self._require(self.session.client_capabilities.ask_url, "elicitation/create", "elicitation.url")
         id_ = f"elicitation_{secrets.token_hex(8)}"
         request = v2.SessionElicitationUrlMode(
             elicitation_id=id_, message=message, url=url, **self._find_scope(tool_call)
         )
         return isinstance(await self._elicit(request), v2.ElicitationAcceptAction)
 
-    def _make_elicitation_error(self, mode: str) -> NotAdvertised:
-        path = find_path(self.session.connection.version, f"client:capabilities.elicitation.{mode}")
-        return NotAdvertised("elicitation/create", path)
+    def _require(self, is_offered: bool, method: str, capability: str) -> None:
+        """Raise `NotAdvertised` for what the client does not offer; `capability` is its path in v2."""
+        if not is_offered:
+            raise NotAdvertised(method, find_path(self.session.connection.version, f"client:capabilities.{capability}"))
 
     async def _elicit(self, request: v2.CreateElicitationRequest) -> v2.CreateElicitationResponse:
         async with self.wait_for_user():
@@ -362,9 +361,10 @@ class Turn:
         Only `cwd` is confined to the roots of the session: the command itself may access whatever its user may. Its standard input is
         empty.
         """
-        if not self.session.client_capabilities.run_command:
-            if self.session.connection.version == 1:
-                raise NotAdvertised("terminal/create", "client:clientCapabilities.terminal")
+        can_run = self.session.client_capabilities.run_command
+        if self.session.connection.version == 1:
+            self._require(can_run, "terminal/create", "terminal")
+        elif not can_run:
             raise RequestError(INTERNAL_ERROR, "the agent's machine cannot keep commands in the roots")
         variables = [v1.EnvVariable(name=name, value=value) for name, value in (env or {}).items()]
         optional_fields = omit_none(output_byte_limit=output_limit, env=variables or None)
