@@ -74,6 +74,7 @@ def _close_loop(loop: asyncio.AbstractEventLoop, grace: float) -> None:
     if tasks:
         loop.run_until_complete(asyncio.wait(tasks, timeout=grace))
     loop.run_until_complete(loop.shutdown_asyncgens())
+    asyncio.set_event_loop(None)
     loop.close()
 
 
