@@ -11,4 +11,4 @@ def fragile(recording: Recording, standard: Standard) -> Verdict:
     """Judges, but for recordings that end the process."""
     if "deadly" in recording.name:
         os._exit(9)
-    return Verdict(recording.name, right=1)
+    return Verdict(recording.name, valid=1)

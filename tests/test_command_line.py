@@ -58,8 +58,8 @@ def test_a_command_does_its_work_though_standard_streams_are_closed(tmp_path: Pa
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     ran = subprocess.run(arguments, capture_output=True, cwd=tmp_path, env=environment, timeout=60)
     assert ran.returncode == 1
-    assert (b"1: wrong" in ran.stdout) == ("1" not in closed)
-    assert (b"1 line of 1 wrong." in ran.stderr) == ("2" not in closed)
+    assert (b"1: invalid" in ran.stdout) == ("1" not in closed)
+    assert (b"1 line of 1 invalid." in ran.stderr) == ("2" not in closed)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")

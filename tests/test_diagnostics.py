@@ -203,9 +203,9 @@ def test_messages_that_are_wrong_alike_are_one_diagnostic(tmp_path: Path) -> Non
     ran = commands.acpgen(
         ["validate", "--protocol", "acp/v1", file, "--output", "-", "--output", f"json={tmp_path / 'o'}"]
     )
-    assert ran.stdout.count(b"wrong client request session/new") == 2
+    assert ran.stdout.count(b"invalid client request session/new") == 2
     told = json.loads((tmp_path / "o").read_text())
-    assert told["counts"] == {"right": 1, "wrong": 2, "not_judged": 0}
+    assert told["counts"] == {"valid": 1, "invalid": 2, "not_judged": 0}
     assert [(each["rule"], each["line"], each["count"]) for each in told["findings"]] == [("type", 1, 2)]
 
 
@@ -215,7 +215,7 @@ def test_what_a_report_on_messages_does_not_name_is_counted(monkeypatch: pytest.
     for line in range(1, 6):
         found.add_line("m", LineVerdict(line, "client", "request", "a", (LineProblem("type", f"number {line}"),)))
     text = write_report(found.report(["m"]), "text")
-    assert "m:2: type: number 2\nFurther lines that are wrong or were not judged: 3.\n" in text
+    assert "m:2: type: number 2\nFurther lines that are invalid or were not judged: 3.\n" in text
 
 
 @pytest.mark.parametrize("command", [["lint"], ["validate", "--protocol", "acp/v1"]])

@@ -34,7 +34,7 @@ const WORK = {
   vector({ protocol: name, row }) {
     const { module } = globalThis.acpProtocols[name];
     const text = row.text ?? JSON.stringify(row.message);
-    return module.validate(text, { sender: row.sender, pending: () => row.method }).length ? "wrong" : "right";
+    return module.validate(text, { sender: row.sender, pending: () => row.method }).length ? "invalid" : "valid";
   },
   conversation({ protocol: name, lines }) {
     const told = new judge.Conversation(protocol(name));
@@ -77,7 +77,7 @@ def test_every_vector_gets_the_verdict_that_json_schema_gives_it(name: str, data
     ]
     found = judged(data, [{"work": "vector", "protocol": name, "row": row} for row in rows])
     wrong = [
-        (row["id"], verdict) for row, verdict in zip(rows, found, strict=True) if (verdict == "right") != row["valid"]
+        (row["id"], verdict) for row, verdict in zip(rows, found, strict=True) if (verdict == "valid") != row["valid"]
     ]
     assert not wrong, wrong[:10]
     assert len(rows) > 100
@@ -143,7 +143,7 @@ def test_a_quiet_conversation_has_no_line_that_is_wrong(data: Path) -> None:
     work = [{"work": "conversation", "protocol": name, "lines": lines(each)} for name, each in said]
     for (name, each), verdicts in zip(said, judged(data, work), strict=True):
         told = zip(each, heard(name, each), verdicts, strict=True)
-        wrong = [(one, verdict) for one, (_, may_be), verdict in told if verdict["verdict"] == "wrong" and not may_be]
+        wrong = [(one, verdict) for one, (_, may_be), verdict in told if verdict["verdict"] == "invalid" and not may_be]
         assert not wrong, wrong
 
 
@@ -171,8 +171,8 @@ def test_hostile_lines_are_wrong_or_not_judged_and_end_nothing(data: Path) -> No
         call,
     )
     (verdicts,) = judged(data, [{"work": "conversation", "protocol": "acp/v1", "lines": hostile}])
-    assert [each["verdict"] for each in verdicts[:-1]].count("right") == 0
-    assert verdicts[-1]["verdict"] == "right"
+    assert [each["verdict"] for each in verdicts[:-1]].count("valid") == 0
+    assert verdicts[-1]["verdict"] == "valid"
 
 
 def test_of_plain_messages_the_sender_is_told_by_the_method_and_answers_follow_their_requests(data: Path) -> None:
@@ -182,7 +182,7 @@ def test_of_plain_messages_the_sender_is_told_by_the_method_and_answers_follow_t
         {"jsonrpc": "2.0", "id": 9, "result": {}},
     )
     (verdicts,) = judged(data, [{"work": "conversation", "protocol": "acp/v1", "lines": messages}])
-    assert [each["verdict"] for each in verdicts] == ["right", "wrong", "not judged"]
+    assert [each["verdict"] for each in verdicts] == ["valid", "invalid", "not judged"]
     assert [each.get("sender") for each in verdicts] == ["client", "agent", None]
     assert verdicts[1]["problems"][0]["at"] == "/result/sessionId"
 
@@ -207,4 +207,4 @@ def test_the_example_of_each_protocol_is_right(data: Path) -> None:
     ]
     for verdicts in judged(data, work):
         assert len(verdicts) >= 2
-        assert {each["verdict"] for each in verdicts} == {"right"}
+        assert {each["verdict"] for each in verdicts} == {"valid"}

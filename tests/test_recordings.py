@@ -144,8 +144,8 @@ def test_recordings_lie_in_any_store_that_fsspec_knows() -> None:
     store: Any = MemoryFileSystem()
     store.pipe_file("/talks/a.jsonl.gz", gzip.compress(WRONG))
     (recording,) = find(["memory://talks"]).recordings
-    assert judge(recording).wrong == 1
-    assert judge(recording.name).wrong == 1
+    assert judge(recording).invalid == 1
+    assert judge(recording.name).invalid == 1
 
 
 def test_what_is_no_regular_file_is_said_and_not_waited_for(tmp_path: Path) -> None:
@@ -174,8 +174,13 @@ def test_a_recording_that_the_tap_wrote_into_several_files_is_judged_as_one(tmp_
     (tmp_path / "whole").mkdir()
     (tmp_path / "whole" / "talk.jsonl").write_bytes(said)
     whole, parts = judge(str(tmp_path / "whole" / "talk.jsonl")), judge(recording)
-    assert (parts.right, parts.wrong, parts.rules, parts.bytes) == (whole.right, whole.wrong, whole.rules, whole.bytes)
-    assert whole.wrong
+    assert (parts.valid, parts.invalid, parts.rules, parts.bytes) == (
+        whole.valid,
+        whole.invalid,
+        whole.rules,
+        whole.bytes,
+    )
+    assert whole.invalid
     (finding,) = parts.findings[:1]
     content = Path(finding.file).read_bytes().splitlines()[finding.line - 1]
     assert content == said.splitlines()[whole.findings[0].line - 1]
@@ -187,7 +192,7 @@ def test_numbered_files_that_begin_conversations_are_recordings_of_their_own(tmp
     assert len(find([str(tmp_path)]).recordings) == 3
 
 
-def test_the_rest_of_a_recording_without_its_beginning_is_not_called_right(tmp_path: Path) -> None:
+def test_the_rest_of_a_recording_without_its_beginning_is_not_called_valid(tmp_path: Path) -> None:
     said = recorded(*begun(), *(message for number in range(1, 40) for message in listing(number)))
     with Tape(tmp_path / "talk.jsonl", most=700, keep=3) as tape:
         for line in said.splitlines(keepends=True):
@@ -196,7 +201,7 @@ def test_the_rest_of_a_recording_without_its_beginning_is_not_called_right(tmp_p
     assert (len(recording.files), recording.missing) == (3, (0,))
     verdict = judge(recording)
     assert not verdict.is_judged, "which version was agreed on is in a file that is gone"
-    assert not verdict.wrong
+    assert not verdict.invalid
     Path(recording.files[1].name).unlink()
     (rest,) = find([str(tmp_path)]).recordings
     assert rest.missing == (0, 1)
@@ -213,7 +218,7 @@ def test_a_verdict_counts_what_the_command_says_of_the_file_alone(tmp_path: Path
     option = ["--session"] * is_session
     rows = [json.loads(line) for line in acpgen("validate", *option, "--format", "json", path).stdout.splitlines()]
     verdict = judge(str(path), Standard(is_session=is_session))
-    assert verdict.wrong == sum(row.get("valid") is False for row in rows)
+    assert verdict.invalid == sum(row.get("valid") is False for row in rows)
     assert [finding.line for finding in verdict.findings] == [row["line"] for row in rows if row.get("valid") is False]
     assert (verdict.agent, verdict.client) == ("harbor 0.9.4", "quill 2")
 
@@ -226,14 +231,14 @@ def test_compressed_recordings_give_the_verdict_of_what_they_hold(tmp_path: Path
     first, rest = WRONG.splitlines(keepends=True)[:2], WRONG.splitlines(keepends=True)[2:]
     packed.write_bytes(compress(b"".join(first)) + compress(b"".join(rest)))  # two parts, as a log that is appended to
     one, other = judge(str(plain)), judge(str(packed))
-    assert (one.right, one.wrong, one.rules, one.bytes) == (other.right, other.wrong, other.rules, other.bytes)
+    assert (one.valid, one.invalid, one.rules, one.bytes) == (other.valid, other.invalid, other.rules, other.bytes)
     by_line = [acpgen("validate", path) for path in (plain, packed)]
     assert by_line[0].stdout == by_line[1].stdout != b""
     assert [ran.returncode for ran in by_line] == [1, 1]
 
 
 @pytest.mark.parametrize("ending", ["zst", pytest.param("gz", marks=pytest.mark.exhaustive)])
-def test_what_cannot_be_decompressed_to_its_end_is_not_called_right(tmp_path: Path, ending: str) -> None:
+def test_what_cannot_be_decompressed_to_its_end_is_not_called_valid(tmp_path: Path, ending: str) -> None:
     compress = gzip.compress if ending == "gz" else zstd.compress
     whole = compress(recorded(*begun(), *(message for number in range(1, 2000) for message in listing(number))))
     for name, content in {"cut": whole[: len(whole) // 2], "more": whole + b"garbage", "other": b"{}\n"}.items():
@@ -243,7 +248,7 @@ def test_what_cannot_be_decompressed_to_its_end_is_not_called_right(tmp_path: Pa
         assert verdict.failure.startswith(f"{path}: it cannot be read"), name
         assert not verdict.is_judged
         assert name != "other" or acpgen("validate", path).returncode == 2
-    assert judge(str(tmp_path / f"cut.jsonl.{ending}")).right > 10, "what was read is judged"
+    assert judge(str(tmp_path / f"cut.jsonl.{ending}")).valid > 10, "what was read is judged"
     ran = acpgen("validate", "--session", tmp_path)
     assert ran.returncode == 1
     assert b"3 not read to the end" in ran.stderr
@@ -277,7 +282,7 @@ def test_a_small_file_that_holds_very_much_ends_with_exit_code_two_and_says_why(
     assert acpgen("validate", "--session", path).returncode == 0
 
 
-def test_a_recording_without_a_line_is_not_called_right(tmp_path: Path) -> None:
+def test_a_recording_without_a_line_is_not_called_valid(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(b"\n\n")
     assert not judge(str(tmp_path / "a.jsonl")).is_well
     ran = acpgen("validate", "--session", tmp_path)
@@ -331,8 +336,8 @@ VERDICTS = st.builds(
     Verdict,
     recording=st.text("abc", min_size=1, max_size=6),
     bytes=st.integers(0, 10**12),
-    right=st.integers(0, 9),
-    wrong=st.integers(0, 9),
+    valid=st.integers(0, 9),
+    invalid=st.integers(0, 9),
     not_judged=st.integers(0, 2),
     rules=st.dictionaries(
         st.builds(RuleKey, st.sampled_from(["x", "y", "z"]), st.sampled_from(["must", "note"])), st.integers(1, 9)
@@ -359,8 +364,8 @@ def test_a_summary_is_the_same_in_whatever_order_and_portions(found: list[Verdic
         assert len(whole.agents) <= 6
     assert whole.recordings == len(found)
     assert sum(share.recordings for share in (*whole.agents.values(), whole.other_agents)) == len(found)
-    assert whole.wrong == sum(verdict.wrong for verdict in found)
-    assert [one.wrong for one in whole.worst] == sorted((v.wrong for v in found if v.wrong), reverse=True)[:3]
+    assert whole.invalid == sum(verdict.invalid for verdict in found)
+    assert [one.invalid for one in whole.worst] == sorted((v.invalid for v in found if v.invalid), reverse=True)[:3]
     assert whole.is_judged == (bool(found) and all(verdict.is_judged for verdict in found))
 
 
@@ -442,7 +447,7 @@ def test_a_process_that_is_ended_costs_one_verdict(tmp_path: Path) -> None:
     found = list(judge_all(recordings, Standard(), 2, fragile))
     assert [recording.name for recording, _ in found] == names
     assert [verdict.recording for _, verdict in found if verdict.failure] == ["deadly 1", "deadly 2"]
-    assert all(verdict.right for _, verdict in found if not verdict.failure)
+    assert all(verdict.valid for _, verdict in found if not verdict.failure)
 
 
 @pytest.mark.parametrize("taken", [1, 40])
@@ -472,7 +477,7 @@ def test_a_run_that_was_ended_goes_on_where_it_was(tmp_path: Path, monkeypatch: 
     assert run_over(folder, results=results) == whole
     assert not judged
     (folder / "well.jsonl").write_bytes(WRONG)
-    assert run_over(folder, results=results)[1].wrong == whole[1].wrong + 1
+    assert run_over(folder, results=results)[1].invalid == whole[1].invalid + 1
     assert judged == [str(folder / "well.jsonl")], "it has changed"
 
 
@@ -509,23 +514,23 @@ def test_results_hold_no_verdict_that_failed(tmp_path: Path) -> None:
 # --- the command ---
 
 
-def test_the_command_tells_what_is_wrong_and_one_summary(tmp_path: Path) -> None:
+def test_the_command_tells_what_is_invalid_and_one_summary(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(WELL)
     (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(WRONG))
     (tmp_path / "notes.txt").write_text("")
     ran = acpgen("validate", "--session", "--jobs", "1", ".", cwd=tmp_path)
     assert ran.returncode == 1
     first, second = ran.stdout.decode().splitlines()
-    assert first == "b.jsonl.gz: 1 wrong of 4 lines"
-    assert second.startswith("  4: wrong agent result session/new: must ")
+    assert first == "b.jsonl.gz: 1 invalid of 4 lines"
+    assert second.startswith("  4: invalid agent result session/new: must ")
     told = ran.stderr.decode()
-    assert "harbor 0.9.4           2           1            1" in told
+    assert "harbor 0.9.4           2             1              1" in told
     (tmp_path / "one.jsonl").write_text("tide\n")
     ran = acpgen("validate", "one.jsonl", "one.jsonl", "a.jsonl", "--jobs", "1", cwd=tmp_path)
-    assert ran.stdout.decode().splitlines()[0] == "one.jsonl: 1 wrong of 1 line"
+    assert ran.stdout.decode().splitlines()[0] == "one.jsonl: 1 invalid of 1 line"
     assert told.splitlines()[-3:] == [
-        f"2 recordings, {len(WELL) + len(WRONG)} bytes: 7 lines right, 1 wrong, 0 not judged.",
-        "Recordings: 1 with nothing wrong, 1 with wrong lines.",
+        f"2 recordings, {len(WELL) + len(WRONG)} bytes: 7 lines valid, 1 invalid, 0 not judged.",
+        "Recordings: 1 wholly valid, 1 with invalid lines.",
         "1 file ignored: the name is not that of a recording.",
     ]
     assert max(map(len, told.splitlines())) <= 80
@@ -536,12 +541,12 @@ def test_the_command_gives_json(tmp_path: Path) -> None:
     (tmp_path / "b.jsonl").write_bytes(WRONG)
     ran = acpgen("validate", "--session", "--jobs", "1", "--format", "json", "a.jsonl", "b.jsonl", cwd=tmp_path)
     *rows, last = map(json.loads, ran.stdout.splitlines())
-    assert [(row["recording"], row["valid"], row["wrong"]) for row in rows] == [
+    assert [(row["recording"], row["valid"], row["lines"]["invalid"]) for row in rows] == [
         ("a.jsonl", True, 0),
         ("b.jsonl", False, 1),
     ]
-    assert last["summary"]["worst"] == [{"recording": "b.jsonl", "wrong": 1}]
-    assert last["summary"]["lines"] == {"right": 7, "wrong": 1, "not_judged": 0}
+    assert last["summary"]["worst"] == [{"recording": "b.jsonl", "invalid": 1}]
+    assert last["summary"]["lines"] == {"valid": 7, "invalid": 1, "not_judged": 0}
     assert ran.returncode == 1
 
 
@@ -562,14 +567,14 @@ def test_options_that_do_not_fit_are_refused(tmp_path: Path, arguments: list[str
 
 
 def test_the_text_of_a_verdict_names_files_of_its_recording() -> None:
-    findings = tuple(Finding("talk.1.jsonl", line, f"{line}: wrong") for line in range(1, 6))
-    verdict = Verdict("talk.jsonl", right=1, wrong=4, not_judged=1, findings=findings, failure="it ends")
+    findings = tuple(Finding("talk.1.jsonl", line, f"{line}: invalid") for line in range(1, 6))
+    verdict = Verdict("talk.jsonl", valid=1, invalid=4, not_judged=1, findings=findings, failure="it ends")
     assert as_text(verdict).splitlines() == [
-        "talk.jsonl: 4 wrong and 1 not judged of 6 lines",
-        "  talk.1.jsonl:1: wrong",
-        "  talk.1.jsonl:2: wrong",
-        "  talk.1.jsonl:3: wrong",
+        "talk.jsonl: 4 invalid and 1 not judged of 6 lines",
+        "  talk.1.jsonl:1: invalid",
+        "  talk.1.jsonl:2: invalid",
+        "  talk.1.jsonl:3: invalid",
         "  … and 2 more kinds; --format json has them, or name this file alone",
         "  it ends",
     ]
-    assert as_text(Verdict("a.jsonl", right=1)) == ""
+    assert as_text(Verdict("a.jsonl", valid=1)) == ""

@@ -16,7 +16,7 @@ from test_recordings import WELL, WRONG
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "schema" / "pages" / "recordings.md"
-TOTAL = "\nprint(summary.recordings, summary.right, summary.wrong)\n"
+TOTAL = "\nprint(summary.recordings, summary.valid, summary.invalid)\n"
 EXPECTED = "12 47 1"
 
 
@@ -28,7 +28,7 @@ def recipe(marker: str) -> str:
 
 
 def result(code: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a script in a folder with twelve recordings, one of them with a wrong line."""
+    """Run a script in a folder with twelve recordings, one of them with an invalid line."""
     (folder / "logs").mkdir()
     for number in range(12):
         (folder / "logs" / f"{number}.jsonl").write_bytes(WRONG if number == 7 else WELL)
@@ -46,7 +46,7 @@ def result(code: str, folder: Path, **environment: str) -> subprocess.CompletedP
 
 
 def test_the_recipe_for_one_process(tmp_path: Path) -> None:
-    code = recipe("assert summary.wrong").replace("assert summary.wrong == 0, summary.worst", "")
+    code = recipe("assert summary.invalid").replace("assert summary.invalid == 0, summary.worst", "")
     ran = result(code + TOTAL, tmp_path)
     assert ran.stdout.split("\n")[0] == EXPECTED, ran.stderr
 

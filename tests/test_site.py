@@ -877,12 +877,12 @@ def test_pasted_messages_are_judged_in_the_browser(window: Window) -> None:
     window.open("judge.html")
     window.page.get_by_role("button", name="Put in an example").click()
     status = window.page.locator(".acp-judge [role=status]")
-    status.filter(has_text=", 0 wrong, 0 not judged").wait_for()
+    status.filter(has_text=", 0 invalid, 0 not judged").wait_for()
     wrong = {"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/"}}
     window.page.get_by_label("Protocol", exact=True).select_option("acp/v1")
     window.page.get_by_label("Messages, one a line").fill(json.dumps(wrong, indent=2))
     window.page.get_by_role("button", name="Judge", exact=True).click()
-    status.filter(has_text="acp/v1: 1 message, 0 right, 1 wrong").wait_for()
+    status.filter(has_text="acp/v1: 1 message, 0 valid, 1 invalid").wait_for()
     assert "the field 'mcpServers' is required" in window.page.locator(".acp-judge tbody").inner_text()
 
 

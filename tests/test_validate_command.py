@@ -56,11 +56,11 @@ def test_every_line_gets_a_verdict_and_people_a_summary(tmp_path: Path) -> None:
     assert ran.returncode == 1, ran.stderr
     assert ran.stdout.decode().splitlines() == [
         "1: ok client request session/list",
-        "2: wrong client request session/new: /params/cwd: an absolute path is expected, not 'a'",
-        "4: wrong client message: this is not JSON: expected true, false or null at column 2; put text in double quotes",
+        "2: invalid client request session/new: /params/cwd: an absolute path is expected, not 'a'",
+        "4: invalid client message: this is not JSON: expected true, false or null at column 2; put text in double quotes",
     ]
     told = ran.stderr.decode()
-    assert "2 lines of 3 wrong." in told
+    assert "2 lines of 3 invalid." in told
     assert "pattern" in told
     assert "session/new" in told
 
@@ -92,7 +92,7 @@ def test_messages_in_another_form_are_told_with_what_to_do(content: bytes, first
     ran = acpgen("validate", "-", given=content)
     assert ran.returncode == 1
     (line, *_) = ran.stdout.decode().splitlines()
-    assert line.startswith("1: wrong message: this is not JSON: ")
+    assert line.startswith("1: invalid message: this is not JSON: ")
     assert line.endswith(f". {first}")
 
 
@@ -104,10 +104,10 @@ def test_a_recording_in_another_form_is_told_with_what_to_do() -> None:
     wanted = '{"from": "client", "message": …}'
     advice = "Where other text stands before or behind a message, remove it"
     assert ran.stdout.decode().splitlines() == [
-        f"1: wrong message: this is not JSON: something follows the value at column 3; send each message by itself. {advice}",
-        f"2: wrong message: this is a message alone: write {wanted}, or judge each message by itself, without --session",
-        "3: wrong message: this is an array of recorded lines: write each in a line of its own",
-        f"4: wrong message: a recorded line is an object that says who sent the message: write {wanted}",
+        f"1: invalid message: this is not JSON: something follows the value at column 3; send each message by itself. {advice}",
+        f"2: invalid message: this is a message alone: write {wanted}, or judge each message by itself, without --session",
+        "3: invalid message: this is an array of recorded lines: write each in a line of its own",
+        f"4: invalid message: a recorded line is an object that says who sent the message: write {wanted}",
     ]
     (*_, last) = acpgen("validate", "-", given=content).stdout.decode().splitlines()
     assert last == ran.stdout.decode().splitlines()[-1]
@@ -117,8 +117,8 @@ def test_a_recording_in_another_form_is_told_with_what_to_do() -> None:
 def test_a_line_that_cannot_be_read_is_told_with_its_place_and_reason(options: list[str]) -> None:
     ran = acpgen("validate", "-", *options, given=b'{"from": "client", x}\n' + b"[" * 5000)
     assert ran.stdout.decode().splitlines()[:2] == [
-        "1: wrong message: this is not JSON: expected a key in double quotes at column 20",
-        "2: wrong message: this is not JSON: this is nested too deep at column 202",
+        "1: invalid message: this is not JSON: expected a key in double quotes at column 20",
+        "2: invalid message: this is not JSON: this is nested too deep at column 202",
     ]
 
 
@@ -153,10 +153,10 @@ def test_json_verdicts_have_pointer_schema_sentence_code_and_rule() -> None:
     ]
 
 
-def test_nothing_wrong_exits_with_zero_and_reads_a_pipe_by_default() -> None:
+def test_nothing_invalid_exits_with_zero_and_reads_a_pipe_by_default() -> None:
     ran = acpgen("validate", given=lines(GOOD))
     assert (ran.returncode, ran.stdout) == (0, b"1: ok client request session/list\n")
-    assert ran.stderr.decode() == "1 line, nothing wrong.\n"
+    assert ran.stderr.decode() == "1 line valid.\n"
 
 
 @pytest.mark.parametrize(
@@ -317,7 +317,7 @@ def test_the_command_tells_breaches_of_a_recording_by_line_and_exits_with_one(tm
     file.write_bytes(recorded_case(next(case for case in CASES if case.rule == "roots-kept")))
     ran = acpgen("validate", "--session", file)
     assert ran.returncode == 1
-    assert ran.stdout.decode().startswith("6: wrong agent result session/list: must roots-kept (requirement 22): ")
+    assert ran.stdout.decode().startswith("6: invalid agent result session/list: must roots-kept (requirement 22): ")
     assert ran.stdout.decode().rstrip().endswith("[line 3]")
     assert b"roots-kept" in ran.stderr
     notes = tmp_path / "notes.jsonl"
@@ -350,14 +350,14 @@ def test_a_conversation_without_a_breach_prints_nothing_and_exits_with_zero(tmp_
     )
     ran = acpgen("validate", "--session", file)
     assert (ran.returncode, ran.stdout) == (0, b""), ran.stdout
-    assert b"nothing wrong" in ran.stderr
+    assert b"valid." in ran.stderr
 
 
 def test_what_is_noted_at_the_end_counts_as_no_line() -> None:
     ran = acpgen("validate", "--session", given=recorded(*v1(), *opened(), prompt()))
     assert ran.returncode == 0
     assert ran.stdout.decode().endswith("'session/prompt' of the client was never answered [line 5]\n")
-    assert ran.stderr.decode().splitlines() == ["5 lines, nothing wrong.", "Notes: request-unanswered 1."]
+    assert ran.stderr.decode().splitlines() == ["5 lines valid.", "Notes: request-unanswered 1."]
 
 
 UNKNOWN: Said = ("agent", {"jsonrpc": "2.0", "id": "init", "result": {"protocolVersion": 7}})
@@ -401,21 +401,21 @@ BOTH = [
         ("--session", recorded(*v1(), client("$/progress", 7)), (2, 1)),
     ],
 )
-def test_what_is_not_judged_is_neither_right_nor_exit_code_zero(
+def test_what_is_not_judged_is_neither_valid_nor_exit_code_zero(
     options: str, content: bytes, counts: tuple[int, int]
 ) -> None:
     ran = acpgen("validate", *options.split(), "--format", "json", given=content)
-    right, unjudged = counts
+    valid, unjudged = counts
     told = ran.stdout.decode().splitlines()
     assert ran.returncode == 1, told
-    assert json.loads(told[-1]) == {"right": right, "wrong": 0, "not_judged": unjudged}
+    assert json.loads(told[-1]) == {"valid": valid, "invalid": 0, "not_judged": unjudged}
     assert (b"nothing was judged" if counts == (0, 0) else b"not judged") in ran.stderr
-    assert b"nothing wrong" not in ran.stderr
+    assert b"valid." not in ran.stderr
     if "--session" not in options:
         assert [json.loads(line)["valid"] for line in told[:-1]].count(None) == unjudged
     text = acpgen("validate", *options.split(), "--allow-unjudged", given=content)
     assert text.returncode == 0, text.stdout
-    assert b": wrong" not in text.stdout
+    assert b": invalid" not in text.stdout
 
 
 WITHOUT_VERSION: list[Said] = [
@@ -433,11 +433,11 @@ def test_without_a_version_only_what_all_versions_say_alike_is_judged(options: s
     assert b'"not_judged": 1' in ran.stdout or options
     assert b"name the protocol to judge by (--protocol)" in ran.stdout
     named = acpgen("validate", *options.split(), "--protocol", "acp/v2", given=recorded(ONLY_V1))
-    assert b"wrong client request session/set_mode" in named.stdout
+    assert b"invalid client request session/set_mode" in named.stdout
     ran = acpgen("validate", *options.split(), given=recorded(*WITHOUT_VERSION, ONLY_V1, BAD_IN_BOTH))
     told = ran.stdout.decode()
-    assert "2: wrong agent result initialize" in told
-    assert "4: wrong client request session/new" in told and "/params/cwd: a string is expected, not 5" in told
+    assert "2: invalid agent result initialize" in told
+    assert "4: invalid client request session/new" in told and "/params/cwd: a string is expected, not 5" in told
     assert "3: not judged client request session/set_mode: no `initialize` has named the version" in told or options
     assert "1 not judged" in ran.stderr.decode() or options
 
@@ -452,10 +452,10 @@ def test_a_protocol_that_is_named_judges_though_the_answer_names_no_version(opti
     assert b"not judged" not in ran.stdout + ran.stderr
 
 
-def test_what_is_wrong_stays_wrong_where_something_else_is_not_judged() -> None:
+def test_what_is_invalid_stays_invalid_where_something_else_is_not_judged() -> None:
     ran = acpgen("validate", "--allow-unjudged", given=lines(GOOD, BAD, {**ORPHAN, "id": 9}))
     assert ran.returncode == 1
-    assert ran.stderr.decode().splitlines()[-1] == "1 line of 3 wrong, 1 not judged."
+    assert ran.stderr.decode().splitlines()[-1] == "1 line of 3 invalid, 1 not judged."
     assert ran.stdout.decode().splitlines()[-1].startswith("3: not judged client result: ")
 
 
@@ -505,7 +505,7 @@ def test_a_protocol_of_ones_own_without_a_version_is_judged_after_its_handshake(
         said = [client("initialize", {}, id_=0), result("agent", 0, answer), client("ping", {"count": "one"}, id_=1)]
         for options in ([], ["--session"]):
             ran = acpgen("validate", "--protocol", schema, *options, given=recorded(*said), cwd=tmp_path)
-            assert b"3: wrong client request ping: " in ran.stdout
+            assert b"3: invalid client request ping: " in ran.stdout
             assert b"/params/count: an integer is expected" in ran.stdout
 
 
@@ -561,7 +561,7 @@ def test_a_line_that_is_too_long_is_passed_over_and_said_to_be() -> None:
     verdicts = list(judge_lines(found, strict(), None))
     assert [(verdict.counts_as, verdict.note) for verdict in verdicts] == [
         ("not judged", "the line is too long"),
-        ("right", ""),
+        ("valid", ""),
     ]
 
 

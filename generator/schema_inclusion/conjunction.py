@@ -44,9 +44,9 @@ def merge(forms: Forms, parts: Iterable[Formula]) -> Constraints | None:
     pending: list[Formula] = list(parts)
     constraints = Constraints()
     largest = max(pending, key=lambda part: len(part.parts) if isinstance(part, All) else 0)
-    facts = forms.find_facts(largest)
-    if facts is not None and isinstance(largest, All):
-        constraints = facts.copy()
+    known_constraints = forms.find_constraints(largest)
+    if known_constraints is not None and isinstance(largest, All):
+        constraints = known_constraints.copy()
         pending.remove(largest)
     while pending:
         for part in pending:

@@ -65,7 +65,7 @@ class Forms:
         default_factory=dict[tuple[Formula, Formula, str], Opaque]
     )
     unfold: Callable[[int], Formula] = field(default=_refuse_place)
-    _facts: dict[Formula, Constraints] = field(default_factory=dict[Formula, Constraints])
+    _constraints: dict[Formula, Constraints] = field(default_factory=dict[Formula, Constraints])
     top: Types = field(init=False)
     bottom: Types = field(init=False)
 
@@ -248,8 +248,8 @@ class Forms:
         if constraints is None:
             return self.bottom
         result = self._make_conjunction(self.list_parts(constraints))
-        if result not in self._facts:
-            self._facts[result] = constraints
+        if result not in self._constraints:
+            self._constraints[result] = constraints
         return result
 
     def _make_conjunction(self, parts: tuple[Formula, ...]) -> Formula:
@@ -296,15 +296,15 @@ class Forms:
 
     def constraints(self, formula: Formula) -> Constraints:
         """The constraints of a formula, cached."""
-        constraints = self._facts.get(formula)
+        constraints = self._constraints.get(formula)
         if constraints is None:
             constraints = self.merge((formula,)) or Constraints(kinds=Kind.NONE)
-            self._facts[formula] = constraints
+            self._constraints[formula] = constraints
         return constraints
 
-    def find_facts(self, formula: Formula) -> Constraints | None:
+    def find_constraints(self, formula: Formula) -> Constraints | None:
         """The constraints of a formula if they are cached."""
-        return self._facts.get(formula)
+        return self._constraints.get(formula)
 
     def find_negation(self, formula: Formula) -> Formula | None:
         """The formula's negation if it has been made."""

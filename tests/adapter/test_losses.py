@@ -306,6 +306,47 @@ def test_when_the_agent_dies_in_a_turn_the_turn_ends_and_so_does_the_connection(
     run(up if version == 2 else down)
 
 
+def test_an_agent_that_does_not_answer_in_time_is_an_error_that_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    class Mute(Agent1):
+        async def session_new(self, params: v1.NewSessionRequest, /) -> v1.NewSessionResponse:
+            await asyncio.Event().wait()
+            raise AssertionError(params)
+
+    async def work() -> None:
+        async with client2_with_agent1(Client2(), Mute(), Setting(), timeout=0.1) as (calls, _):
+            await calls.initialize(ME2)
+            with pytest.raises(PeerError, match="has not answered in time"):
+                await calls.session_new(NEW2)
+
+    run(work)
+    assert not caplog.records
+
+
+def test_an_adapter_leaves_no_work_of_a_client_that_is_gone() -> None:
+    class Deaf(Agent2):
+        async def session_cancel(self, _: v2.CancelSessionNotification, /) -> None:
+            return
+
+    async def work() -> None:
+        has_begun = asyncio.Event()
+
+        async def wait(_agent: Agent2, _session: str) -> Any:
+            has_begun.set()
+            await asyncio.Event().wait()
+
+        before = asyncio.all_tasks()
+        async with client1_with_agent2(Client1(), Deaf(wait), Setting()) as (calls, _):
+            await calls.initialize(ME1)
+            await calls.session_new(NEW1)
+            prompt = asyncio.ensure_future(calls.session_prompt(PROMPT1))
+            await has_begun.wait()
+            prompt.cancel()
+        await asyncio.sleep(0.1)
+        assert not [task for task in asyncio.all_tasks() - before if "_follow" in repr(task)]
+
+    run(work)
+
+
 def test_a_request_that_cannot_be_carried_over_is_refused_with_its_place() -> None:
     async def work() -> None:
         client, setting = Client1(), Setting()
@@ -435,3 +476,47 @@ def test_an_agent_of_v1_cannot_pass_for_one_of_v2_by_what_it_carries() -> None:
     assert (state["state"], state["background"]) == ("running", work)
     assert (end["state"], end["stopReason"]) == ("idle", "refusal")
     assert [one.method for one in setting.losses] == [f"_{CARRIER}/session/update"] * 3
+
+
+def test_values_of_the_wrong_type_in_what_v1_leaves_open_stop_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    carried: list[Any] = [
+        {"sessionUpdate": []},
+        {"sessionUpdate": "_tide", "state": []},
+        {"sessionUpdate": "state_update", "state": {}},
+    ]
+    updates: list[dict[str, Any]] = [
+        {"sessionUpdate": "_tide", "toolCallId": []},
+        {"sessionUpdate": "agent_message_chunk", "content": {**words("x"), "_meta": {CARRIER: {"type": []}}}},
+        {
+            "sessionUpdate": "available_commands_update",
+            "availableCommands": [{"name": "a", "description": "b", "input": {"hint": "c", "type": []}, "type": {}}],
+        },
+    ]
+
+    class Careless(Agent1):
+        async def session_prompt(self, params: v1.PromptRequest, /) -> v1.PromptResponse:
+            for update in updates:
+                await self.say(params.session_id, **update)
+            for update in carried:
+                body = {"sessionId": params.session_id, "update": update}
+                await self.client.extension_notification(f"_{CARRIER}/session/update", body)
+            answer = {"stopReason": "end_turn", "state": "running", "sessionUpdate": [], "background": 5, "tide": 2}
+            return v1.decode_as(v1.PromptResponse, answer)
+
+    async def work() -> tuple[Client2, Setting]:
+        client, setting = Client2(), Setting()
+        async with client2_with_agent1(client, Careless(), setting) as (calls, _):
+            await calls.initialize(ME2)
+            await calls.session_new(NEW2)
+            await calls.session_prompt(PROMPT2)
+            async with asyncio.timeout(5):
+                await client.idle.wait()
+        return client, setting
+
+    client, setting = run(work)
+    end = {"sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn", "tide": 2}
+    assert client.updates[-1] == end
+    assert [update["sessionUpdate"] for update in client.updates[2:4]] == ["_tide", "agent_message_chunk"]
+    assert {"sessionUpdate": "_tide", "state": []} in client.updates
+    assert not caplog.records
+    assert {loss.pointer for loss in setting.losses} >= {"/state", "/sessionUpdate", "/background", "/update/state"}

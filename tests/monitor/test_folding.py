@@ -64,8 +64,8 @@ def test_one_wrong_session_of_many_updates_gives_a_few_lines_and_counts_each() -
     assert summary.invalid == {"session/update": TIMES}
     told = [write_text(verdict) for verdict in fold_repeats(verdict for verdict in verdicts if verdict.problems)]
     assert len(told) == 13  # ten, 100, 1000, and the rest
-    assert told[0].startswith("5: wrong agent notification session/update: must session-not-open")
-    assert told[-1].startswith("2004: wrong")
+    assert told[0].startswith("5: invalid agent notification session/update: must session-not-open")
+    assert told[-1].startswith("2004: invalid")
     assert told[-1].endswith(" [1000 more like it, up to this one]")
 
 

@@ -179,6 +179,13 @@ def test_an_agent_may_ask_for_a_login_before_it_looks_at_roots(code: int) -> Non
     assert [(breach.rule, breach.sender) for breach in found] == [("roots-malformed", "client")]
 
 
+def test_a_number_with_a_fraction_of_zero_is_the_integer_that_it_is_in_json() -> None:
+    listener = monitor(CASES[0])
+    refusal = ("agent", b'{"jsonrpc":"2.0","id":7,"error":{"code":-32601.0,"message":"no"}}')
+    said = (*v1(), client("_acme/x", {}, id_=7), refusal)
+    assert [breach.rule for one in said for breach in hear(listener, one)] == []
+
+
 def test_what_is_left_open_is_told_of_the_side_that_asked() -> None:
     listener = monitor(CASES[0])
     for said in (*v1(), *opened(), permission()):

@@ -24,6 +24,7 @@ from acp_session.session import ClientConnection, Session
 from acp_session.store import MemoryStore, StoredSession
 from acp_session.turn import Diff, Turn
 from acp_workspace.containment import guarantees
+from jsonrpc_bindings.failures import INTERNAL
 from jsonrpc_bindings.transport import pair
 
 from .raw_client import FORMS, RawClient, Refused, choose, place, talking
@@ -161,6 +162,21 @@ def test_a_turn_ends_as_cancelled_whatever_the_author_makes_of_it(tmp_path: Path
             assert client.text() == ("12" if swallow else "1")
 
     play(work)
+
+
+def test_what_has_failed_is_not_kept_by_the_error_that_is_sent(tmp_path: Path) -> None:
+    class Failing(Agent):
+        async def on_new_session(self, session: Session) -> None:
+            raise RuntimeError(session.id)
+
+    async def work() -> None:
+        async with talking(Failing(), 2) as client:
+            for _ in range(2):
+                with pytest.raises(Refused):
+                    await client.new(tmp_path)
+
+    play(work)
+    assert (INTERNAL.__traceback__, INTERNAL.__cause__) == (None, None)
 
 
 @both

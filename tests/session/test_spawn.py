@@ -339,3 +339,51 @@ def test_an_agent_that_closes_its_output_and_lives_on_says_so_with_its_standard_
         assert ended.value.stderr == "about to close\n"
 
     asyncio.run(work())
+
+
+DEAF = """
+import asyncio, sys
+from acp_session import Agent, run_agent
+
+class Deaf(Agent):
+    async def on_prompt(self, turn):
+        await turn.send_message("working")
+        while True:
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                pass
+
+run_agent(Deaf(), grace=0.1)
+print("ended", file=sys.stderr)
+"""
+
+
+def test_an_agent_whose_work_ignores_each_cancellation_ends_with_its_input(tmp_path: Path) -> None:
+    call = {"cwd": str(tmp_path), "mcpServers": []}
+    with subprocess.Popen(
+        [sys.executable, "-c", DEAF],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(PATHS)},
+    ) as program:
+
+        def ask(id_: int, method: str, params: dict[str, Any]) -> dict[str, Any]:
+            assert program.stdin is not None
+            assert program.stdout is not None
+            print(json.dumps({"jsonrpc": "2.0", "id": id_, "method": method, "params": params}), file=program.stdin)
+            program.stdin.flush()
+            return json.loads(program.stdout.readline())  # type: ignore[no-any-return]
+
+        try:
+            ask(0, "initialize", {"protocolVersion": 1})
+            session_id = ask(1, "session/new", call)["result"]["sessionId"]
+            prompt = {"sessionId": session_id, "prompt": [{"type": "text", "text": "Work."}]}
+            assert ask(2, "session/prompt", prompt)["method"] == "session/update"
+            _, errors = program.communicate(timeout=20)
+        finally:
+            program.kill()
+        assert program.returncode == 0
+        assert "ended\n" in errors

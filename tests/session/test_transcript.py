@@ -163,6 +163,25 @@ def test_what_has_ended_cannot_be_cancelled() -> None:
     assert not transcript.tool_calls["c"].can_cancel
 
 
+def test_updates_of_a_fork_change_no_entry_that_it_has_copied() -> None:
+    begun: list[dict[str, Any]] = [
+        {"sessionUpdate": "compaction_update", "compactionId": "k", "status": "in_progress"},
+        call("c", title="Old"),
+        chunk("agent_message", "old", "m"),
+    ]
+    fork = fed(*begun).fork()
+    for update in (
+        {"sessionUpdate": "compaction_update", "compactionId": "k", "status": "completed"},
+        call("c", title="New"),
+        chunk("agent_message", "new", "m"),
+    ):
+        fork.apply(v2.decode_as(v2.SessionUpdate, update))
+    old, new = fork.entries[:3], fork.entries[3:]
+    assert [getattr(entry, "status", None) for entry in (old[0], new[0])] == ["in_progress", "completed"]
+    assert [getattr(entry, "title", None) for entry in (old[1], new[1])] == ["Old", "New"]
+    assert [getattr(entry, "text", None) for entry in (old[2], new[2])] == ["old", "new"]
+
+
 def test_a_fork_begins_with_what_was_there_and_changes_none_of_it() -> None:
     before = fed(chunk("agent_message", "a", "1"), call("c", status="completed"))
     after = before.fork()

@@ -411,6 +411,24 @@ def test_a_command_that_was_ended_for_its_time_has_failed_though_it_says_it_has_
     assert client.statuses() == ["failed"]
 
 
+def test_the_output_of_a_command_is_asked_for_once_though_the_client_refuses_it(tmp_path: Path) -> None:
+    def refuse(_: Any) -> Any:
+        raise Refused({"code": -32603, "message": "no output today"})
+
+    async def work(turn: Turn) -> None:
+        with pytest.raises(PeerError, match="no output today"):
+            await turn.run_command("true")
+
+    async def converse() -> None:
+        async with talking(Working(work), 1, answers={"terminal/output": refuse}) as client:
+            await client.prompt(await client.new(tmp_path))
+            methods = [message["method"] for message in client.asked]
+            assert methods[-2:] == ["terminal/output", "terminal/release"]
+            assert methods.count("terminal/output") == 1
+
+    play(converse)
+
+
 @pytest.mark.parametrize("silent", [["terminal/wait_for_exit"], ["terminal/wait_for_exit", "terminal/kill"]])
 def test_a_client_that_waits_for_what_a_killed_command_has_started_holds_no_turn_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, silent: list[str]

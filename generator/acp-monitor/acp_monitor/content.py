@@ -13,13 +13,13 @@ from .bounded import make_key
 from .connection import Connection
 from .events import Event, Finding
 from .json_values import Path, Place, get_items, get_text, is_object, reach, show
+from .paths import is_absolute
 from .rule import ACP, V2, rule
 from .updates import ENCODED, OUTPUTS
 
 _OPENING: Final = ("session/new", "session/load", "session/resume", "session/fork")
 _WITH_CONTENT: Final = ("session/prompt", "session/update", "session/request_permission")
 _HUNK: Final = re.compile(r"@@ -[0-9]+(?:,([0-9]+))? \+[0-9]+(?:,([0-9]+))? @@")
-_ABSOLUTE: Final = re.compile(r'"?(?:/|[A-Za-z]:[\\/]|\\\\)')
 _FILE_HEADERS: Final = ("--- ", "+++ ", "rename from ", "rename to ", "copy from ", "copy to ")
 
 
@@ -106,7 +106,7 @@ def patch_malformed(event: Event, _connection: Connection) -> Iterator[Finding]:
         if not patch.startswith("diff --git "):
             yield Finding(place, "the patch does not begin with 'diff --git'", words=("envelope",))
         for name in _list_patched_paths(patch):
-            if name.rstrip() != "/dev/null" and _ABSOLUTE.match(name) is None:
+            if name.rstrip() != "/dev/null" and not is_absolute(name.removeprefix('"')):
                 yield Finding(place, f"the patch names {name[:80]!r}, which is not an absolute path", words=("path",))
                 break
 

@@ -9,7 +9,18 @@ from typing import Any, Final
 from .bounded import make_key
 from .connection import Connection
 from .events import Event, Finding
-from .json_values import Path, get_items, get_text, is_array, is_number, is_object, is_redacted, reach, show
+from .json_values import (
+    Path,
+    get_integer,
+    get_items,
+    get_text,
+    is_array,
+    is_number,
+    is_object,
+    is_redacted,
+    reach,
+    show,
+)
 from .rule import ACP, rule
 
 _CREATE: Final = "elicitation/create"
@@ -141,7 +152,7 @@ def _is_of(kind: str, value: Any) -> bool:
         case "array":
             return is_array(value)
         case "integer":
-            return is_number(value) and (isinstance(value, int) or value.is_integer())
+            return get_integer(value) is not None
         case _:
             return is_number(value)
 

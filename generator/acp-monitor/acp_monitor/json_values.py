@@ -54,9 +54,9 @@ def get_text(value: Any, *path: str | int) -> str | None:
 
 
 def get_integer(value: Any, *path: str | int) -> int | None:
-    """The integer at a path; `None` if there is none."""
+    """The integer at a path, also as 1.0; `None` if there is none."""
     member = reach(value, *path)
-    return member if isinstance(member, int) and not isinstance(member, bool) else None
+    return int(member) if is_number(member) and (isinstance(member, int) or member.is_integer()) else None
 
 
 def get_items(value: Any, *path: str | int) -> list[Any]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from .json_values import get_integer
+
 if TYPE_CHECKING:
     from jsonrpc_bindings.contract import Contract
 
@@ -67,6 +69,4 @@ def describe_unjudged(contract: Contract, method: str, *, is_request: bool) -> s
 
 def _read_version(value: object) -> int | str | None:
     """A version as contracts have it."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value if isinstance(value, int | str) and not isinstance(value, bool) else None
+    return value if isinstance(value, str) else get_integer(value)

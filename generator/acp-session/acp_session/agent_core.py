@@ -27,7 +27,7 @@ from jsonrpc_bindings.errors import INVALID_REQUEST
 from jsonrpc_bindings.failures import INTERNAL
 
 from .agent import Agent
-from .background import leave
+from .background import UNATTENDED
 from .codec.relay import LocalCalls
 from .codec.to_v2 import UNKNOWN_INFO
 from .errors import answer_to_hook
@@ -99,7 +99,7 @@ class AgentCore(peers.Agent):
 
     async def disconnected(self) -> None:
         """Close all sessions. They stay in the store."""
-        await asyncio.gather(*(self._close(session) for session in tuple(self.sessions.values())))
+        await asyncio.gather(*map(self.release_session, tuple(self.sessions)))
         await self.services.close()
 
     async def initialize(self, params: v2.InitializeRequest, /) -> v2.InitializeResponse:
@@ -284,7 +284,7 @@ class AgentCore(peers.Agent):
         session = Session(record, self.peer, self.agent.store)
         session.end_calls()
         await self._open_with(session, params, hook)
-        leave(session.finish_opening(is_new=True))
+        UNATTENDED.start(session.finish_opening(is_new=True))
         return session
 
     async def _reopen(self, params: ReopenRequest, *, is_replayed: bool) -> Session:
@@ -325,10 +325,11 @@ class AgentCore(peers.Agent):
             raise RequestError(INVALID_PARAMS, error.message, error.data) from None
 
     async def release_session(self, session_id: str) -> None:
-        """Close a session because another connection opens it, or the client closes or deletes it."""
+        """Close a session, only once however many callers ask for it."""
         session = self.sessions.get(session_id)
         if session is not None:
-            await self._close(session)
+            session.closing = session.closing or asyncio.create_task(self._close(session))
+            await asyncio.wait([session.closing])
 
     async def _close_elsewhere(self, session_id: str) -> None:
         """Close a session that another connection of the agent holds."""
@@ -338,12 +339,6 @@ class AgentCore(peers.Agent):
             await holder.release_session(session_id)
 
     async def _close(self, session: Session) -> None:
-        """Close a session, only once however many callers ask for it."""
-        if session.closing is None:
-            session.closing = asyncio.create_task(self._do_close(session))
-        await asyncio.wait([session.closing])
-
-    async def _do_close(self, session: Session) -> None:
         await session.end_work()
         await self._attempt(session.log, self.agent.on_close_session, session)
         await session.close()
@@ -379,7 +374,7 @@ class AgentCore(peers.Agent):
         async def run() -> None:
             await hook(*arguments)
 
-        task = leave(run())
+        task = UNATTENDED.start(run())
         done, _ = await asyncio.wait([task], timeout=self.grace)
         name = getattr(hook, "__name__", "a method")
         if not done:
@@ -397,7 +392,7 @@ class AgentCore(peers.Agent):
             (LOG if session is None else session.log).error(
                 "'%s' failed", getattr(work, "__name__", "a method"), exc_info=error
             )
-            raise INTERNAL from error
+            raise RequestError(INTERNAL.code, INTERNAL.message) from error
 
 
 def _require_types(items: Sequence[Any], allowed_types: Collection[str], noun: str, pointer: str) -> None:

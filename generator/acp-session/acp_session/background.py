@@ -9,8 +9,6 @@ from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
-_UNATTENDED: Final[set[asyncio.Future[Any]]] = set()
-
 
 @asynccontextmanager
 async def run_beside(work: Coroutine[Any, Any, None]) -> AsyncGenerator[None]:
@@ -27,11 +25,11 @@ class Background:
     """Background tasks that end with their owner."""
 
     def __init__(self) -> None:
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: set[asyncio.Future[Any]] = set()
 
-    def start(self, work: Any) -> asyncio.Task[Any]:
+    def start(self, work: Awaitable[T]) -> asyncio.Future[T]:
         """Start a background task."""
-        task: asyncio.Task[Any] = asyncio.ensure_future(work)
+        task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
@@ -93,12 +91,8 @@ class CancelScope:
         self.is_cancelled = False
 
 
-def leave(work: Awaitable[T]) -> asyncio.Future[T]:
-    """Let work run to its end, although nobody may await it."""
-    task = asyncio.ensure_future(work)
-    _UNATTENDED.add(task)
-    task.add_done_callback(_UNATTENDED.discard)
-    return task
+UNATTENDED: Final = Background()
+"""Work that runs to its end, although nobody may await it."""
 
 
 def retrieve_exception(task: asyncio.Future[Any]) -> None:

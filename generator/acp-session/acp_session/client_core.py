@@ -72,7 +72,7 @@ class ClientCore(peers2.Client):
             raise _as_value_error(error) from error
         self.sessions: dict[str, ClientSession] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._endings: dict[str, asyncio.Task[None]] = {}
+        self._endings: dict[str, asyncio.Future[None]] = {}
         self._background = Background()
         self._early: dict[str, list[v2.SessionUpdate]] = {}
         self._early_size = 0

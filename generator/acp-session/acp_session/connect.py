@@ -9,6 +9,7 @@ Sources: the pages of v1 and v2 on initialization; the schema of v2 (`Initialize
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final, Unpack
@@ -74,7 +75,7 @@ async def spawn_agent(
     refuse_text(command=command)
     if not command:
         raise ValueError("'command' must name a program")
-    words = [str(word) if isinstance(word, str) else word.__fspath__() for word in command]
+    words = [os.fspath(word) for word in command]
     grace = options.get("grace", 2.0)
     child = await Child.start(words, make_framing("lines", limit), cwd=cwd, env=env, stderr=stderr, grace=grace)
     async with _connect(child, client, known_versions, options) as agent:

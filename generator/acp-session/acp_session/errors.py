@@ -60,7 +60,7 @@ def make_error(method: str, error: RequestError | DecodeError, schema_error: Any
     return PeerError(method, error.code, error.message, data, schema_error)
 
 
-def answer_to(error: Error | DecodeError) -> RequestError:
+def answer_to(error: Error | DecodeError | TimeoutError) -> RequestError:
     """The error response for an error of the peer behind an adapter."""
     match error:
         case RequestError():
@@ -71,8 +71,10 @@ def answer_to(error: Error | DecodeError) -> RequestError:
             return RequestError(METHOD_NOT_FOUND, str(error))
         case DecodeError():
             return RequestError(INTERNAL_ERROR, f"the answer cannot be read: {error}", describe_problems(error))
+        case TimeoutError():
+            return RequestError(INTERNAL_ERROR, "the peer behind the adapter has not answered in time")
         case _:
-            return RequestError(INTERNAL_ERROR, "the agent behind the adapter has ended")
+            return RequestError(INTERNAL_ERROR, "the peer behind the adapter has ended")
 
 
 def answer_to_hook(error: BaseException) -> RequestError | None:

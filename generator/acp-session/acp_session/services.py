@@ -48,10 +48,13 @@ MAX_RELEASED: Final = 1000
 """The maximum number of a session's finished terminals that may still occur in tool calls."""
 MAX_UNSENT: Final = 1024 * 1024
 """The maximum bytes of output held for a client that does not read; beyond that, only the end of the output is sent, as a replacement."""
-NO_TERMINAL: Final = make_invalid_params("there is no such terminal, or it has ended", "/terminalId")
 
 Send: TypeAlias = "Callable[[str, dict[str, Any]], Awaitable[object]]"
 """Sends a v2 update for a session."""
+
+
+def _make_terminal_error() -> RequestError:
+    return make_invalid_params("there is no such terminal, or it has ended", "/terminalId")
 
 
 class ClientServices:
@@ -87,7 +90,7 @@ class ClientServices:
 
     async def cancel_terminal(self, _: str, __: str) -> None:
         """Refuse: a v1 client ends its terminals itself."""
-        raise NO_TERMINAL
+        raise _make_terminal_error()
 
     async def end(self, session_id: str) -> None:
         """Forget a closed session."""
@@ -181,7 +184,7 @@ class LocalServices:
         """Start killing a command at the user's request. Raises `RequestError` -32602 if none is running."""
         display = self._displays.get(session_id, {}).get(terminal_id)
         if display is None or not display.is_running:
-            raise NO_TERMINAL
+            raise _make_terminal_error()
         self._background.start(self._kill(v1.KillTerminalRequest(session_id=session_id, terminal_id=terminal_id)))
 
     async def _kill(self, params: v1.KillTerminalRequest) -> None:
@@ -229,7 +232,7 @@ class Display:
         self._unsent = Tail(MAX_UNSENT)
         self._news = asyncio.Event()
         self._is_released = False
-        self._work: asyncio.Task[None] | None = None
+        self._work: asyncio.Future[None] | None = None
 
     @property
     def is_finished(self) -> bool:

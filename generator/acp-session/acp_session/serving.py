@@ -50,15 +50,32 @@ def run_agent(agent: Agent, *, versions: Collection[int] = VERSIONS, **options: 
     else:
         raise RuntimeError("an event loop runs already: await 'serve_agent' there")
 
+    grace = options.get("grace", 2.0)
+
     async def serve() -> None:
-        transport = await StandardStreams.open(make_framing("lines", LIMIT), grace=options.get("grace", 2.0))
+        transport = await StandardStreams.open(make_framing("lines", LIMIT), grace=grace)
         await serve_agent(agent, transport, versions=known_versions, **options)
 
     open_standard_streams()
+    runner = asyncio.Runner()
     try:
-        asyncio.run(serve())
+        runner.run(serve())
     except KeyboardInterrupt:
         raise SystemExit(130) from None
+    finally:
+        _close_loop(runner.get_loop(), grace)
+
+
+def _close_loop(loop: asyncio.AbstractEventLoop, grace: float) -> None:
+    """Cancel what still runs, and close the loop. Unlike `asyncio.run`, do not wait forever for work that ignores its cancellation."""
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        loop.run_until_complete(asyncio.wait(tasks, timeout=grace))
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    asyncio.set_event_loop(None)
+    loop.close()
 
 
 async def serve_agent(

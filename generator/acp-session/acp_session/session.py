@@ -23,7 +23,7 @@ from jsonrpc_bindings.failures import INTERNAL
 from jsonrpc_bindings.parse import parse
 
 from .arguments import omit_none
-from .background import leave, retrieve_exception
+from .background import UNATTENDED, retrieve_exception
 from .errors import answer_to_hook
 from .log import SessionLog
 from .modes import MODE, Mode, find_mode_option, list_modes, with_value
@@ -518,7 +518,7 @@ class Session:
             if not running.done():
                 self.log.error("'on_prompt' goes on although it was cancelled; its turn has ended without it")
                 is_abandoned.set()
-            leave(running).add_done_callback(retrieve_exception)
+            UNATTENDED.start(running).add_done_callback(retrieve_exception)
         return CANCELLED if self._stop_event.is_set() or running.cancelling() else self._find_reason(running)
 
     def _find_reason(self, running: asyncio.Task[object]) -> dict[str, Any]:

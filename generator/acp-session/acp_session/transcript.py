@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
@@ -147,6 +148,10 @@ class Compaction:
 
 Entry: TypeAlias = Message | ToolCallState | Compaction | v2.Notice
 E = TypeVar("E", bound=Entry)
+Key: TypeAlias = "tuple[object, ...]"
+"""What an entry, a terminal or a plan is known by: its kind, and its id."""
+_REPLACED: Final = ("terminal", "plan")
+"""The kinds that are no entries, and count as new whenever they change."""
 
 
 class Transcript:
@@ -174,11 +179,10 @@ class Transcript:
         self.malformed: int = 0
         self.dropped: int = 0
         self._max_size = max_size
-        self._estimate_size = 0
-        self._sizes: dict[object, int] = {}
-        self._messages: dict[tuple[Role, str], Message] = {}
-        self._tool_calls: dict[str, ToolCallState] = {}
-        self._cancelled: set[str] = set()
+        self._size = 0
+        self._sizes: dict[Key, int] = {}
+        self._current: dict[Key, Entry] = {}
+        self._cancelled: list[ToolCallState] = []
 
     def _list_messages(self, *roles: Role) -> tuple[Message, ...]:
         return tuple(entry for entry in self.entries if isinstance(entry, Message) and entry.role in roles)
@@ -233,10 +237,9 @@ class Transcript:
         copy.background = None
         for terminal in copy.terminals.values():
             terminal.capabilities = None
-        for state in (copy._messages, copy._tool_calls, copy._cancelled):
-            state.clear()
-        copies = {id(old): id(new) for old, new in zip(self.entries, copy.entries, strict=True)}
-        copy._sizes = {copies[key] if isinstance(key, int) else key: size for key, size in self._sizes.items()}
+        copy._current.clear()
+        copy._cancelled.clear()
+        copy._sizes = {key if key[0] in _REPLACED else ("copy", *key): size for key, size in self._sizes.items()}
         return copy
 
     def set_initial_state(self, result: object) -> None:
@@ -251,17 +254,17 @@ class Transcript:
         """Apply an update. An update of an unknown kind is only counted."""
         match update:
             case v2.UserMessageChunk() | v2.AgentMessageChunk() | v2.AgentThoughtChunk():
-                message = self._get_message(update.session_update.removesuffix("_chunk"), update.message_id)
+                key, message = self._get_message(update.session_update.removesuffix("_chunk"), update.message_id)
                 message.content.append(update.content)
-                self._grow(message, update.content)
+                self._grow(key, update.content)
             case v2.UserMessage() | v2.AgentMessage() | v2.AgentThought():
                 self._replace_message(update)
             case v2.ToolCallUpdate():
                 self.update_tool_call(update)
             case v2.ToolCallContentChunk():
-                call = self._call(update.tool_call_id)
+                key, call = self._get_call(update.tool_call_id)
                 call.current = call.current.__replace__(content=[*_list_content(call), update.content])
-                self._grow(call, update.content)
+                self._grow(key, update.content)
             case v2.TerminalUpdate() | v2.TerminalOutputChunk():
                 self._update_terminal(update)
             case v2.PlanUpdate():
@@ -278,8 +281,8 @@ class Transcript:
             case v2.CompactionUpdate() | v2.CompactionSummaryChunk():
                 self._update_compaction(update)
             case v2.Notice():
-                self._enter(update)
-                self._resize(id(update), _estimate_size(update))
+                key, _ = self._get(("notice", id(update)), lambda: update)
+                self._resize(key, _estimate_size(update))
             case _ if getattr(update, "session_update", None) == "state_update":
                 self._update_state(update)
             case _:
@@ -293,12 +296,12 @@ class Transcript:
 
     def update_tool_call(self, update: v2.ToolCallUpdate) -> None:
         """Update a tool call, or begin it if it is unknown."""
-        call = self._call(update.tool_call_id)
+        key, call = self._get_call(update.tool_call_id)
         changes = {name: getattr(update, name) for name in _CHANGEABLE if getattr(update, name) is not UNSET}
         call.current = call.current.__replace__(**changes)
         if update.status is not UNSET:
             call.is_cancelled = update.status == "cancelled"
-        self._resize(id(call), _estimate_size(call.current))
+        self._resize(key, _estimate_size(call.current))
 
     def end(self) -> None:
         """Record that the session has ended, with its work and tool calls."""
@@ -308,30 +311,27 @@ class Transcript:
 
     def mark_cancelled(self) -> None:
         """Mark unfinished tool calls as cancelled, as when the user cancels the work."""
-        for tool_call in self._tool_calls.values():
-            if tool_call.status not in FINAL_STATUSES:
-                tool_call.is_cancelled = True
-                self._cancelled.add(tool_call.id)
+        for entry in self._current.values():
+            if isinstance(entry, ToolCallState) and entry.status not in FINAL_STATUSES:
+                entry.is_cancelled = True
+                self._cancelled.append(entry)
 
-    def _get_message(self, kind: str, message_id: str) -> Message:
-        key = _ROLES[kind], message_id
-        if key not in self._messages:
-            self._messages[key] = self._enter(Message(*key))
-        return self._messages[key]
+    def _get_message(self, kind: str, message_id: str) -> tuple[Key, Message]:
+        role = _ROLES[kind]
+        return self._get((role, message_id), lambda: Message(role, message_id))
+
+    def _get_call(self, tool_call_id: str) -> tuple[Key, ToolCallState]:
+        return self._get(
+            ("tool_call", tool_call_id), lambda: ToolCallState(v2.ToolCallUpdate(tool_call_id=tool_call_id))
+        )
 
     def _replace_message(self, update: v2.UserMessage | v2.AgentMessage | v2.AgentThought) -> None:
-        message = self._get_message(update.session_update, update.message_id)
+        key, message = self._get_message(update.session_update, update.message_id)
         if update.content is not UNSET:
             message.content = list(update.content or ())
         if update.meta is not UNSET:
             message.meta = update.meta
-        self._resize(id(message), sum(map(_estimate_size, message.content)) + len(json.dumps(message.meta)))
-
-    def _call(self, tool_call_id: str) -> ToolCallState:
-        if tool_call_id not in self._tool_calls:
-            entry = ToolCallState(v2.ToolCallUpdate(tool_call_id=tool_call_id))
-            self._tool_calls[tool_call_id] = self._enter(entry)
-        return self._tool_calls[tool_call_id]
+        self._resize(key, sum(map(_estimate_size, message.content)) + len(json.dumps(message.meta)))
 
     def _update_terminal(self, update: v2.TerminalUpdate | v2.TerminalOutputChunk) -> None:
         terminal = self.terminals.setdefault(update.terminal_id, TerminalState(update.terminal_id))
@@ -339,13 +339,13 @@ class Transcript:
         words = sum(len(word) for word in (terminal.terminal_id, terminal.command, terminal.cwd) if word)
         parts = (terminal.exit_status, terminal.size, terminal.capabilities)
         size = len(terminal.output) + words + sum(map(_estimate_size, filter(None, parts)))
-        self._resize(("terminal", update.terminal_id), size, is_last=True)
+        self._resize(("terminal", update.terminal_id), size)
 
     def _update_plan(self, plan: v2.PlanUpdateContent) -> None:
         name = plan.payload.get("planId") if isinstance(plan, Unknown) else plan.plan_id
         if isinstance(name, str):
             self.plans[name] = plan
-            self._resize(("plan", name), _estimate_size(plan), is_last=True)
+            self._resize(("plan", name), _estimate_size(plan))
         else:
             self.unknown += 1
 
@@ -359,18 +359,12 @@ class Transcript:
             self.stop_reason = reason if isinstance(reason, str) else None
             self.error = error if isinstance(error, v2.Error) else None
             if reason == "cancelled":  # an agent of v1 has no other status for what was cancelled than `failed`
-                for call in map(self._tool_calls.get, self._cancelled):
-                    if call is not None and call.status == "failed":
-                        call.is_cancelled = True
+                for call in self._cancelled:
+                    call.is_cancelled = call.is_cancelled or call.status == "failed"
             self._cancelled.clear()
 
     def _update_compaction(self, update: v2.CompactionUpdate | v2.CompactionSummaryChunk) -> None:
-        compactions = (
-            entry
-            for entry in self.entries
-            if isinstance(entry, Compaction) and entry.compaction_id == update.compaction_id
-        )
-        compaction = next(compactions, None) or self._enter(Compaction(update.compaction_id))
+        key, compaction = self._get(("compaction", update.compaction_id), lambda: Compaction(update.compaction_id))
         if isinstance(update, v2.CompactionSummaryChunk):
             compaction.summary.append(update.content)
         else:
@@ -379,23 +373,26 @@ class Transcript:
                 compaction.summary = list(update.summary or ())
             if update.error is not UNSET:
                 compaction.error = update.error
-        self._resize(id(compaction), sum(map(_estimate_size, compaction.summary)))
+        self._resize(key, sum(map(_estimate_size, compaction.summary)))
 
-    def _enter(self, entry: E) -> E:
-        self.entries.append(entry)
-        self._sizes[id(entry)] = 0
-        self._estimate_size += _MIN_SIZE
-        return entry
+    def _get(self, key: Key, make: Callable[[], E]) -> tuple[Key, E]:
+        """The current entry with a key, which begins if there is none."""
+        if key not in self._current:
+            entry = self._current[key] = make()
+            self.entries.append(entry)
+            self._sizes[key] = 0
+            self._size += _MIN_SIZE
+        return key, cast("E", self._current[key])
 
-    def _grow(self, entry: Entry, piece: Any) -> None:
-        self._resize(id(entry), self._sizes[id(entry)] + _estimate_size(piece))
+    def _grow(self, key: Key, piece: Any) -> None:
+        self._resize(key, self._sizes[key] + _estimate_size(piece))
 
-    def _resize(self, key: object, size: int, *, is_last: bool = False) -> None:
-        """Set the size of an entry, a terminal or a plan. With `is_last` it then counts as the newest."""
-        before = self._sizes.pop(key, None) if is_last else self._sizes[key]
+    def _resize(self, key: Key, size: int) -> None:
+        """Set the size of an entry, a terminal or a plan. What is replaced as a whole then counts as the newest."""
+        before = self._sizes.pop(key, None) if key[0] in _REPLACED else self._sizes[key]
         self._sizes[key] = size
-        self._estimate_size += max(size, _MIN_SIZE) - (0 if before is None else max(before, _MIN_SIZE))
-        while self._estimate_size > self._max_size and self._drop():
+        self._size += max(size, _MIN_SIZE) - (0 if before is None else max(before, _MIN_SIZE))
+        while self._size > self._max_size and self._drop():
             self.dropped += 1
 
     def _drop(self) -> bool:
@@ -415,12 +412,9 @@ class Transcript:
                 case "plan", str(name):
                     del self.plans[name]
                 case _:
-                    oldest = self.entries.pop(0)
-                    if isinstance(oldest, ToolCallState):
-                        self._tool_calls.pop(oldest.id, None)
-                    elif isinstance(oldest, Message):
-                        self._messages.pop((oldest.role, oldest.message_id), None)
-        self._estimate_size -= size
+                    del self.entries[0]
+                    self._current.pop(key, None)
+        self._size -= size
         return True
 
 

@@ -37,7 +37,7 @@ from jsonrpc_bindings.pointers import json_pointer
 from jsonrpc_bindings.records import Record
 
 from .arguments import make_content_block, omit_none, refuse_text, refuse_unknown
-from .background import leave
+from .background import UNATTENDED
 from .diffs import diff_to_v2
 from .errors import Error, InvalidMessage, find_path, make_error
 from .permission import Decision, ask, decide
@@ -181,19 +181,17 @@ class Turn:
 
     async def send_message(self, content: str | v2.ContentBlock) -> None:
         """Send a chunk of the agent's message. Consecutive chunks form one message."""
-        id_ = self.session.find_message_id("message")
-        await self._send_chunk(v2.AgentMessageChunk(message_id=id_, content=make_content_block(content)), content)
+        await self._send_chunk(v2.AgentMessageChunk, "message", content)
 
     async def send_thought(self, content: str | v2.ContentBlock) -> None:
         """Send a chunk of the agent's thoughts."""
-        id_ = self.session.find_message_id("thought")
-        await self._send_chunk(v2.AgentThoughtChunk(message_id=id_, content=make_content_block(content)), content)
+        await self._send_chunk(v2.AgentThoughtChunk, "thought", content)
 
     async def _send_chunk(
-        self, chunk: v2.AgentMessageChunk | v2.AgentThoughtChunk, content: str | v2.ContentBlock
+        self, type_: type[v2.AgentMessageChunk | v2.AgentThoughtChunk], kind: str, content: str | v2.ContentBlock
     ) -> None:
         send = self.session.send_own if isinstance(content, str) else self.session.send_update
-        await send(chunk)
+        await send(type_(message_id=self.session.find_message_id(kind), content=make_content_block(content)))
 
     async def update_plan(self, entries: Iterable[v2.PlanEntry | str], *, plan_id: str = "plan") -> None:
         """Show a plan, replacing the one with this id. A string is a pending step."""
@@ -281,8 +279,7 @@ class Turn:
         By default all fields are `required`. Raises `InvalidMessage` for values that do not match the fields, and `ValueError` for a
         pattern that is none.
         """
-        if not self.session.client_capabilities.ask:
-            raise self._make_elicitation_error("form")
+        self._require(self.session.client_capabilities.ask, "elicitation/create", "elicitation.form")
         refuse_text(required=required)
         required_names = list(fields if required is None else required)
         missing = [name for name in required_names if name not in fields]
@@ -303,17 +300,17 @@ class Turn:
 
     async def ask_url(self, message: str, url: str, *, tool_call: ToolCall | None = None) -> bool:
         """Ask the user to visit a web page, and return whether the user agrees. The result of the visit is not known yet."""
-        if not self.session.client_capabilities.ask_url:
-            raise self._make_elicitation_error("url")
+        self._require(self.session.client_capabilities.ask_url, "elicitation/create", "elicitation.url")
         id_ = f"elicitation_{secrets.token_hex(8)}"
         request = v2.SessionElicitationUrlMode(
             elicitation_id=id_, message=message, url=url, **self._find_scope(tool_call)
         )
         return isinstance(await self._elicit(request), v2.ElicitationAcceptAction)
 
-    def _make_elicitation_error(self, mode: str) -> NotAdvertised:
-        path = find_path(self.session.connection.version, f"client:capabilities.elicitation.{mode}")
-        return NotAdvertised("elicitation/create", path)
+    def _require(self, is_offered: bool, method: str, capability: str) -> None:
+        """Raise `NotAdvertised` for what the client does not offer; `capability` is its path in v2."""
+        if not is_offered:
+            raise NotAdvertised(method, find_path(self.session.connection.version, f"client:capabilities.{capability}"))
 
     async def _elicit(self, request: v2.CreateElicitationRequest) -> v2.CreateElicitationResponse:
         async with self.wait_for_user():
@@ -364,9 +361,10 @@ class Turn:
         Only `cwd` is confined to the roots of the session: the command itself may access whatever its user may. Its standard input is
         empty.
         """
-        if not self.session.client_capabilities.run_command:
-            if self.session.connection.version == 1:
-                raise NotAdvertised("terminal/create", "client:clientCapabilities.terminal")
+        can_run = self.session.client_capabilities.run_command
+        if self.session.connection.version == 1:
+            self._require(can_run, "terminal/create", "terminal")
+        elif not can_run:
             raise RequestError(INTERNAL_ERROR, "the agent's machine cannot keep commands in the roots")
         variables = [v1.EnvVariable(name=name, value=value) for name, value in (env or {}).items()]
         optional_fields = omit_none(output_byte_limit=output_limit, env=variables or None)
@@ -389,6 +387,7 @@ class Turn:
         if self.session.connection.version == 1:
             self.session.rename_terminal(terminal_id)
         release = "terminal/release", v1.ReleaseTerminalRequest(**terminal)
+        reading: Awaitable[tuple[v1.TerminalOutputResponse, v1.TerminalExitStatus]] | None = None
         try:
             content = (*call.content, v2.Terminal(terminal_id=terminal_id))
             await call.update(status="in_progress" if call.status == "pending" else None, content=content)
@@ -404,11 +403,12 @@ class Turn:
                     async with asyncio.timeout(KILL_TIMEOUT):
                         await _ask(services, "terminal/kill", v1.KillTerminalRequest(**terminal))
                         await _ask(services, "terminal/wait_for_exit", wait)
-            output, ended = await self._read_output(services, request, terminal_id)
+            reading = asyncio.ensure_future(self._read_output(services, request, terminal_id))
+            output, ended = await asyncio.shield(reading)
         except BaseException:
             # together: a client that never answers must have the release, and the history has what the command wrote
-            reading, releasing = self._read_output(services, request, terminal_id), _ask(services, *release)
-            await asyncio.gather(reading, releasing, return_exceptions=True)
+            reading = reading or self._read_output(services, request, terminal_id)
+            await asyncio.gather(reading, _ask(services, *release), return_exceptions=True)
             raise
         with suppress(Error):
             await _ask(services, *release)
@@ -437,7 +437,7 @@ class Turn:
             return str((await asyncio.shield(creating)).terminal_id)
         except asyncio.CancelledError:
             services.withdraw(request)
-            leave(_release(services, request.session_id, creating))
+            UNATTENDED.start(_release(services, request.session_id, creating))
             raise
 
     def convert_content(self, content: Content | Iterable[Content]) -> tuple[v2.ToolCallContent, ...]:

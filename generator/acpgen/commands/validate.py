@@ -42,10 +42,10 @@ def validate(
 
     With --session, the command prints the broken rules of the conversation.
 
-    For several files, a folder, a pattern or a URL, it prints what is wrong in each, and one summary.
+    For several files, a folder, a pattern or a URL, it prints what is invalid in each, and one summary.
 
     text and json on standard output are lines that are written as messages are judged. Any other report has the first message of each
-    kind that is wrong or was not judged, and their number.
+    kind that is invalid or was not judged, and their number.
 
     The lines of a recording are {"from": "client", "message": {...}}.
 
@@ -64,7 +64,7 @@ def validate(
 
     Exit codes:
         0: All was judged and is valid.
-        1: Something is wrong or was not judged.
+        1: Something is invalid or was not judged.
         2: The input cannot be used.
     """
     from acpgen import recordings
@@ -161,7 +161,7 @@ def _validate_many(
     if lines_as == "json":
         terminal.put(summary_report.write_summary(summary))
     summary_text.show_summary(summary, listing.others)
-    sums = summary.right, summary.wrong, summary.not_judged
+    sums = summary.valid, summary.invalid, summary.not_judged
     finish(diagnostics.report(names, *sums, is_judged=summary.is_judged), reports)
 
 

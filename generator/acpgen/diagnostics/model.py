@@ -43,10 +43,10 @@ SEVERITIES: Final[Mapping[str, Severity]] = {
 
 _TONES: Final[Mapping[str, Tone]] = {
     **{word: severity.tone for word, severity in SEVERITIES.items()},
-    **dict.fromkeys(("errors", "breaks", "wrong"), "bad"),
+    **dict.fromkeys(("errors", "breaks", "invalid"), "bad"),
     **dict.fromkeys(("not compared", "cannot be read"), "unknown"),
     "warnings": "warning",
-    **dict.fromkeys(("identical", "passes", "right", "clean"), "good"),
+    **dict.fromkeys(("identical", "passes", "valid", "clean"), "good"),
 }
 
 

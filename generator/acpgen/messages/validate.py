@@ -81,17 +81,17 @@ class LineVerdict:
 
     @property
     def is_judged(self) -> bool:
-        """Whether the whole line was judged. What was not is neither right nor wrong."""
+        """Whether the whole line was judged. What was not is neither valid nor invalid."""
         return not self.note
 
     @property
-    def counts_as(self) -> Literal["right", "wrong", "not judged"] | None:
-        """The counter that the line adds to. The end is not a line: it only adds what is wrong there."""
+    def counts_as(self) -> Literal["valid", "invalid", "not judged"] | None:
+        """The counter that the line adds to. The end is not a line: it only adds what is invalid there."""
         if not self.is_valid:
-            return "wrong"
+            return "invalid"
         if self.kind == "end":
             return None
-        return "right" if self.is_judged else "not judged"
+        return "valid" if self.is_judged else "not judged"
 
 
 @dataclass(slots=True)
@@ -106,7 +106,7 @@ class Counts:
     def add(self, verdict: LineVerdict) -> None:
         """Count one verdict."""
         name = verdict.method[:LONGEST_NAME] or f"({verdict.kind})"
-        counts = {"right": self.valid, "wrong": self.invalid, "not judged": self.unjudged}
+        counts = {"valid": self.valid, "invalid": self.invalid, "not judged": self.unjudged}
         if not any(name in count for count in counts.values()) and sum(map(len, counts.values())) >= 512:
             name = "(others)"
         if verdict.counts_as is not None:
@@ -115,9 +115,9 @@ class Counts:
 
     @property
     def sums(self) -> tuple[int, int, int]:
-        """The numbers of lines that were right, wrong and not judged."""
-        right, wrong, unjudged = (sum(count.values()) for count in (self.valid, self.invalid, self.unjudged))
-        return right, wrong, unjudged
+        """The numbers of lines that were valid, invalid and not judged."""
+        valid, invalid, unjudged = (sum(count.values()) for count in (self.valid, self.invalid, self.unjudged))
+        return valid, invalid, unjudged
 
     @property
     def is_judged(self) -> bool:
@@ -176,8 +176,8 @@ def judge_lines(
         if is_recorded(value):
             content, problems = parse_line(value, sides), tuple(map(_move_inside, problems))
             if not isinstance(content, RecordedMessage):
-                wrong = LineProblem("recording", content, code=-32600)
-                yield LineVerdict(line.number, "", "message", "", (wrong, *problems), end=line.end)
+                problem = LineProblem("recording", content, code=-32600)
+                yield LineVerdict(line.number, "", "message", "", (problem, *problems), end=line.end)
                 continue
             if content.is_gap:
                 yield LineVerdict(line.number, content.sender, "gap", "", problems, _MISSING, line.end)
@@ -199,7 +199,7 @@ def judge_lines(
         verdict = message.make_verdict(spoken or strict, line)
         if any(message.make_verdict(judge, line).is_valid != verdict.is_valid for judge in judges[1:]):
             verdict = replace(_find_envelope(verdict), note=embedded.versions.describe_disagreement(protocols))
-        if spoken is None and (message.is_agreed or not verdict.is_valid):  # what is wrong here may be right there
+        if spoken is None and (message.is_agreed or not verdict.is_valid):  # what is invalid here may be valid there
             verdict = replace(_find_envelope(verdict), note=embedded.versions.NO_SCHEMA)
         difference = _find_difference(message, protocols) if fixed else ()
         yield replace(verdict, problems=(*problems, *verdict.problems, *difference))
@@ -296,8 +296,8 @@ class _Message:
             method=self.method or None,
             pending=self._find_answered_method if self.kind == "batch" else None,
         )
-        wrong = tuple(_make_problem(problem) for problem in problems if problem.pointer not in unjudged)
-        return LineVerdict(*name, wrong, "; ".join(dict.fromkeys(unjudged.values())), line.end)
+        invalid = tuple(_make_problem(problem) for problem in problems if problem.pointer not in unjudged)
+        return LineVerdict(*name, invalid, "; ".join(dict.fromkeys(unjudged.values())), line.end)
 
     def _find_answered_method(self, id_: object) -> str | None:
         """The method of the request that an item of a batch answers."""
@@ -404,8 +404,8 @@ def write_json(verdict: LineVerdict) -> str:
 
 
 def write_counts(summary: Counts) -> str:
-    """The counts of right, wrong and unjudged lines as one line of JSON."""
-    return json.dumps(dict(zip(("right", "wrong", "not_judged"), summary.sums, strict=True)))
+    """The counts of valid, invalid and unjudged lines as one line of JSON."""
+    return json.dumps(dict(zip(("valid", "invalid", "not_judged"), summary.sums, strict=True)))
 
 
 def write_breach(breach: Breach) -> str:
@@ -419,7 +419,7 @@ def write_breach(breach: Breach) -> str:
 def write_text(verdict: LineVerdict) -> str:
     """A verdict as one line of text."""
     who = " ".join(part for part in (verdict.sender, verdict.kind, verdict.method) if part)
-    state = "wrong" if not verdict.is_valid else "ok" if verdict.is_judged else "not judged"
+    state = "invalid" if not verdict.is_valid else "ok" if verdict.is_judged else "not judged"
     head = f"{verdict.line}: {state} {who}"
     is_told = any(problem.sentence == verdict.note for problem in verdict.problems)
     texts = [_describe_problem(problem) for problem in verdict.problems] + (

@@ -1,4 +1,4 @@
-"""The findings of `acpgen validate` as a report for all formats: the first message of each kind that is wrong or was not judged."""
+"""The findings of `acpgen validate` as a report for all formats: the first message of each kind that is invalid or was not judged."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from acpgen.recordings.verdict import Verdict
 
 MOST: Final = 1000
-"""The maximum number of kinds of wrong messages in a report; lines of further kinds are counted."""
+"""The maximum number of kinds of invalid messages in a report; lines of further kinds are counted."""
 
 _SEVERITIES: Final = {"must": "MUST", "should": "SHOULD", "note": "note"}
 _SENTENCES: Final = {
-    "wrong": "Wrong: messages break the schema or the rules of the protocol.",
-    "not judged": "Not judged: nothing is wrong in what was judged, and not everything was.",
-    "right": "Right: every message was judged and is valid.",
+    "invalid": "Invalid: messages break the schema or the rules of the protocol.",
+    "not judged": "Not judged: what was judged is valid, and not everything was.",
+    "valid": "Valid: every message was judged, and none is invalid.",
 }
 
 
@@ -56,16 +56,16 @@ class MessageDiagnostics:
             self._keep(verdict, [self._make_diagnostic("not-judged", "not judged", verdict.failure, place)])
 
     def report(
-        self, files: Sequence[str], right: int = 0, wrong: int = 0, not_judged: int = 0, *, is_judged: bool = False
+        self, files: Sequence[str], valid: int = 0, invalid: int = 0, not_judged: int = 0, *, is_judged: bool = False
     ) -> DiagnosticReport:
         """The report on everything that was added from these files, with these numbers of lines."""
-        verdict = "wrong" if wrong else "right" if is_judged else "not judged"
+        verdict = "invalid" if invalid else "valid" if is_judged else "not judged"
         diagnostics = tuple(diagnostic for group in self._kinds.values() for diagnostic in group)
-        summary = f"{count_noun(right, 'line')} right, {wrong} wrong, {not_judged} not judged"
-        remarks = (f"Further lines that are wrong or were not judged: {self.left_out}.",) if self.left_out else ()
+        summary = f"{count_noun(valid, 'line')} valid, {invalid} invalid, {not_judged} not judged"
+        remarks = (f"Further lines that are invalid or were not judged: {self.left_out}.",) if self.left_out else ()
         data: dict[str, JSON] = {
             "verdict": verdict,
-            "counts": {"right": right, "wrong": wrong, "not_judged": not_judged},
+            "counts": {"valid": valid, "invalid": invalid, "not_judged": not_judged},
             "findings": [{**diagnostic.properties, "count": diagnostic.count} for diagnostic in diagnostics],
             "left_out": self.left_out,
         }
@@ -78,10 +78,10 @@ class MessageDiagnostics:
             summary=summary,
             remarks=remarks,
             diagnostics=diagnostics,
-            is_judged=bool(right or wrong),
+            is_judged=bool(valid or invalid),
             data=lambda: data,
             layout="lines",
-            code=int(bool(wrong) or not (is_judged or self.allowed)),
+            code=int(bool(invalid) or not (is_judged or self.allowed)),
         )
 
     def _keep(self, kind: Hashable, group: list[Diagnostic]) -> None:

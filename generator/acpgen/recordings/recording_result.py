@@ -112,7 +112,7 @@ class _Gathered:
             self.lines[verdict.counts_as] += 1
         for problem in verdict.problems:
             self.rules[RuleKey(problem.rule, problem.level)] += problem.count
-        if verdict.counts_as in ("wrong", "not judged") and len(self.first) < MOST_FINDINGS:
+        if verdict.counts_as in ("invalid", "not judged") and len(self.first) < MOST_FINDINGS:
             file, line = self.reading.locate_line(verdict.line)
             text = make_visible(validate.write_text(replace(verdict, line=line)))
             broken = next((problem for problem in verdict.problems if problem.level != "note"), None)
@@ -123,8 +123,8 @@ class _Gathered:
         return Verdict(
             recording=name,
             bytes=self.reading.size,
-            right=self.lines["right"],
-            wrong=self.lines["wrong"],
+            valid=self.lines["valid"],
+            invalid=self.lines["invalid"],
             not_judged=self.lines["not judged"],
             rules=tuple(sorted(self.rules.items())),
             agent=self.reading.agent,

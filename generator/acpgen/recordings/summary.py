@@ -14,19 +14,21 @@ MOST_PROGRAMS: Final = 1000
 """The maximum number of programs that are counted separately; the rest is counted together, since a recording can claim any name."""
 
 MOST_WORST: Final = 20
-"""The maximum number of recordings that are named for their wrong lines."""
+"""The maximum number of recordings that are named for their invalid lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Recordings of a kind: their number, how many of them have a wrong line, and the number of wrong lines."""
+    """Recordings of a kind: their number, how many of them have an invalid line, and the number of invalid lines."""
 
     recordings: int = 0
-    with_wrong: int = 0
-    wrong: int = 0
+    with_invalid: int = 0
+    invalid: int = 0
 
     def __add__(self, other: Share) -> Share:
-        return Share(self.recordings + other.recordings, self.with_wrong + other.with_wrong, self.wrong + other.wrong)
+        return Share(
+            self.recordings + other.recordings, self.with_invalid + other.with_invalid, self.invalid + other.invalid
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +44,13 @@ class BreachCount:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Worst:
-    """A recording and the number of its wrong lines; sorted descending."""
+    """A recording and the number of its invalid lines; sorted descending."""
 
     rank: int
     recording: str
 
     @property
-    def wrong(self) -> int:
+    def invalid(self) -> int:
         return -self.rank
 
 
@@ -63,12 +65,12 @@ class Summary:
 
     recordings: int = 0
     well: int = 0
-    with_wrong: int = 0
+    with_invalid: int = 0
     not_wholly_judged: int = 0
     failed: int = 0
     bytes: int = 0
-    right: int = 0
-    wrong: int = 0
+    valid: int = 0
+    invalid: int = 0
     not_judged: int = 0
     rules: Mapping[RuleKey, BreachCount] = field(default_factory=dict[RuleKey, BreachCount])
     agents: Mapping[str, Share] = field(default_factory=dict[str, Share])
@@ -86,26 +88,26 @@ class Summary:
             {"rule": rule.name, "level": rule.level or None, "times": broken.times, "recordings": broken.recordings}
             for rule, broken in sort_by_count(self)
         ]
-        agents = [{"agent": name or None} | asdict(share) for name, share in sort_by_wrong(self)]
+        agents = [{"agent": name or None} | asdict(share) for name, share in sort_by_invalid(self)]
         return {
             "recordings": self.recordings,
             "well": self.well,
-            "with_wrong": self.with_wrong,
+            "with_invalid": self.with_invalid,
             "not_wholly_judged": self.not_wholly_judged,
             "failed": self.failed,
             "bytes": self.bytes,
-            "lines": {"right": self.right, "wrong": self.wrong, "not_judged": self.not_judged},
+            "lines": {"valid": self.valid, "invalid": self.invalid, "not_judged": self.not_judged},
             "rules": rules,
             "agents": agents,
             "other_agents": asdict(self.other_agents),
-            "worst": [{"recording": worst.recording, "wrong": worst.wrong} for worst in self.worst],
+            "worst": [{"recording": worst.recording, "invalid": worst.invalid} for worst in self.worst],
         }
 
 
 def summarise(verdicts: Iterable[Verdict | Summary]) -> Summary:
     """Merge verdicts and summaries of other verdicts. The order makes no difference.
 
-    >>> parts = [Verdict("a", right=2), Verdict("b", wrong=1), Verdict("c", right=1, failure="it ends early")]
+    >>> parts = [Verdict("a", valid=2), Verdict("b", invalid=1), Verdict("c", valid=1, failure="it ends early")]
     >>> summarise(parts) == summarise([summarise(parts[2:]), *reversed(parts[:2])])
     True
     """
@@ -143,14 +145,14 @@ def sort_by_count(summary: Summary) -> list[tuple[RuleKey, BreachCount]]:
     return sorted(summary.rules.items(), key=lambda row: (-row[1].times, row[0]))
 
 
-def sort_by_wrong(summary: Summary) -> list[tuple[str, Share]]:
-    """The agents, most wrong lines first."""
-    return sorted(summary.agents.items(), key=lambda row: (-row[1].wrong, -row[1].recordings, row[0]))
+def sort_by_invalid(summary: Summary) -> list[tuple[str, Share]]:
+    """The agents, most invalid lines first."""
+    return sorted(summary.agents.items(), key=lambda row: (-row[1].invalid, -row[1].recordings, row[0]))
 
 
 _COUNTS: Final = (
-    *("recordings", "well", "with_wrong", "not_wholly_judged", "failed"),
-    *("bytes", "right", "wrong", "not_judged"),
+    *("recordings", "well", "with_invalid", "not_wholly_judged", "failed"),
+    *("bytes", "valid", "invalid", "not_judged"),
 )
 
 
@@ -158,16 +160,16 @@ def _summarise_one(verdict: Verdict) -> Summary:
     return Summary(
         recordings=1,
         well=int(verdict.is_well),
-        with_wrong=int(bool(verdict.wrong)),
+        with_invalid=int(bool(verdict.invalid)),
         not_wholly_judged=int(not verdict.is_judged),
         failed=int(bool(verdict.failure)),
         bytes=verdict.bytes,
-        right=verdict.right,
-        wrong=verdict.wrong,
+        valid=verdict.valid,
+        invalid=verdict.invalid,
         not_judged=verdict.not_judged,
         rules={rule: BreachCount(times, 1) for rule, times in verdict.rules},
-        agents={verdict.agent: Share(1, int(bool(verdict.wrong)), verdict.wrong)},
-        worst=(Worst(-verdict.wrong, verdict.recording),) if verdict.wrong else (),
+        agents={verdict.agent: Share(1, int(bool(verdict.invalid)), verdict.invalid)},
+        worst=(Worst(-verdict.invalid, verdict.recording),) if verdict.invalid else (),
     )
 
 

@@ -74,7 +74,7 @@ def _list_verdicts(
 
 def as_json(verdict: Verdict) -> str:
     """A verdict as one line of JSON."""
-    state = False if verdict.wrong else True if verdict.is_well else None
+    state = False if verdict.invalid else True if verdict.is_well else None
     return json.dumps({"valid": state} | verdict.as_json())
 
 
@@ -87,8 +87,8 @@ def as_text(verdict: Verdict) -> str:
     """The text of a recording with problems; empty for others."""
     if verdict.is_well:
         return ""
-    lines = verdict.right + verdict.wrong + verdict.not_judged
-    counts = [f"{verdict.wrong} wrong"] * bool(verdict.wrong) + [f"{verdict.not_judged} not judged"] * bool(
+    lines = verdict.valid + verdict.invalid + verdict.not_judged
+    counts = [f"{verdict.invalid} invalid"] * bool(verdict.invalid) + [f"{verdict.not_judged} not judged"] * bool(
         verdict.not_judged
     )
     of = f"of {count_noun(lines, 'line')}" if lines else "no line: nothing was judged"

@@ -37,7 +37,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict on a recording: the numbers of right, wrong and unjudged lines, and how often each rule is broken.
+    """The verdict on a recording: the numbers of valid, invalid and unjudged lines, and how often each rule is broken.
 
     `recording` is its path or URL, `bytes` the number of bytes read, decompressed. `agent` and `client` are name and version of the
     programs from the handshake, cut to 100 characters. `failure` says why reading or judging ended early; the lines before it count.
@@ -45,8 +45,8 @@ class Verdict:
 
     recording: str
     bytes: int = 0
-    right: int = 0
-    wrong: int = 0
+    valid: int = 0
+    invalid: int = 0
     not_judged: int = 0
     rules: tuple[tuple[RuleKey, int], ...] = ()
     agent: str = ""
@@ -57,17 +57,19 @@ class Verdict:
     @property
     def is_judged(self) -> bool:
         """Whether it has lines, and all of them were judged."""
-        return not self.failure and not self.not_judged and bool(self.right or self.wrong)
+        return not self.failure and not self.not_judged and bool(self.valid or self.invalid)
 
     @property
     def is_well(self) -> bool:
-        """Whether everything was judged and nothing is wrong."""
-        return self.is_judged and not self.wrong
+        """Whether everything was judged and nothing is invalid."""
+        return self.is_judged and not self.invalid
 
     def as_json(self) -> dict[str, Any]:
         """The verdict as a JSON object."""
         rules = [{"rule": rule.name, "level": rule.level or None, "times": times} for rule, times in self.rules]
-        return asdict(self) | {"rules": rules}
+        fields = asdict(self)
+        lines = {name: fields.pop(name) for name in ("valid", "invalid", "not_judged")}
+        return fields | {"rules": rules, "lines": lines}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
@@ -75,7 +77,8 @@ class Verdict:
         try:
             rules = tuple((RuleKey(row["rule"], row["level"] or ""), int(row["times"])) for row in value["rules"])
             findings = tuple(Finding(**row) for row in value["findings"])
-            members: dict[str, Any] = {**value, "rules": rules, "findings": findings}
+            members: dict[str, Any] = {**value, **value["lines"], "rules": rules, "findings": findings}
+            del members["lines"]
             return cls(**members)
         except (KeyError, TypeError) as error:
             raise ValueError(f"this is no verdict: {error!r}") from None

@@ -98,6 +98,10 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
             session.open_prompts.fail(error)
         await asyncio.sleep(0)
 
+    async def close(self) -> None:
+        await self.end_turns()  # also those that no client waits for any more
+        await super().close()
+
     def make_session(self, session_id: str) -> Session:
         return Session(session_id, self._get_converter(session_id))
 

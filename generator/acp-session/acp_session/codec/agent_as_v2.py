@@ -39,9 +39,11 @@ from .relay import AgentRelay, Calls, ClientRelay, Handler, LocalCalls, decode, 
 from .tables import METHODS
 from .to_v1 import CARRIER_METHOD, TURN_STATES, ToV1, is_carried, offer_services
 from .to_v2 import ToV2
-from .walker import Json, omit
+from .walker import CONFLICT, Json, omit
 
 V1_METHODS: Final = {newer: older for older, newer in METHODS.items()}
+STATE_FIELDS: Final = ("sessionUpdate", "state", "error", "background")
+"""The fields of the state `idle` that the result of a v1 prompt has no part in."""
 ACCEPT_TIMEOUT: Final = 0.5
 """The seconds of silence after which a prompt counts as accepted."""
 
@@ -69,7 +71,7 @@ class Session:
     queue: TurnQueue = field(default_factory=TurnQueue)
     turn: Turn | None = None
     state: Json = field(default_factory=lambda: {"state": "idle"})
-    work: asyncio.Task[Any] | None = None
+    work: asyncio.Future[Any] | None = None
     scope: CancelScope = field(default_factory=CancelScope)
     is_muted: bool = False
 
@@ -307,7 +309,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         await session.queue.wait()
         turn = session.turn = Turn(session.to_v2.make_message_id(), body["prompt"])
         session.to_v2.pause()
-        session.work = self.background.start(self._work(session, turn, request))
+        session.work = self.background.start(self._work(session, turn, request, place))
         starting = asyncio.ensure_future(turn.has_started.wait())
         signs = {starting, session.work}
         try:
@@ -338,14 +340,17 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         if session is not None:
             await self.services.stop(session.id)
 
-    async def _work(self, session: Session, turn: Turn, request: v1.PromptRequest) -> None:
+    async def _work(self, session: Session, turn: Turn, request: v1.PromptRequest, place: Place) -> None:
         """Run one turn, from the prompt to the v1 response, which becomes the state `idle`."""
         end: Json
         try:
             if session.scope.is_cancelled:  # before it was sent
                 raise RequestError(REQUEST_CANCELLED, "the prompt was cancelled")
             # a turn has no limit
-            end = to_builtins(await self.far.request("session/prompt", request, timeout=math.inf))
+            answer = to_builtins(await self.far.request("session/prompt", request, timeout=math.inf))
+            for key in answer.keys() & STATE_FIELDS:
+                place.at(key).lose(CONFLICT, answer[key])
+            end = omit(answer, *STATE_FIELDS)
         except Exception as exception:  # noqa: BLE001 - whatever kept the prompt from being sent ends it
             error = (
                 answer_to(exception)
@@ -407,13 +412,12 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
 
     async def _update(self, body: Json, place: Place) -> None:
         session = self.get_session(body["sessionId"])
-        updates = session.to_v2.update(body["update"], place.at("update"))
+        update = session.to_v2.update(body["update"], place.at("update"))
         if session.is_muted:
             return
         await self.report_start(session)
-        for converted_update in updates:
-            with suppress(RequestError):  # reported as a loss
-                await self.send(session.id, converted_update, omit(body, "sessionId", "update"))
+        if update is not None:
+            await self.send(session.id, update, omit(body, "sessionId", "update"))
 
     async def _request_permission(self, body: Json, place: Place) -> Json:
         """Ask the client for permission.
@@ -468,7 +472,8 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
             place.at("update").lose("only what v1 has no form for is carried", update)
             return
         await self.report_start(session)
-        if update.get("state") in TURN_STATES:  # the turn of v1 says the state; the background is carried
+        if update["sessionUpdate"] == "state_update" and update["state"] in TURN_STATES:
+            # the turn of v1 says the state; the background is carried
             update = {**omit(update, "stopReason", "error"), **session.state}
         await self.send(session.id, update, omit(notification, "sessionId", "update"))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from acp_bindings import ConnectionClosed, DecodeError, NotAdvertised, PeerError, RequestError, to_builtins
@@ -75,7 +76,7 @@ async def relay_errors(work: Awaitable[T]) -> T:
     """Await a call to the peer, and raise its errors as `RequestError`."""
     try:
         return await work
-    except (PeerError, NotAdvertised, ConnectionClosed, DecodeError) as error:
+    except (PeerError, NotAdvertised, ConnectionClosed, DecodeError, TimeoutError) as error:
         raise answer_to(error) from error
 
 
@@ -107,27 +108,30 @@ class Relay(Side):
 
     async def handle_notification(self, method: str, params: Any) -> None:
         handler = self.handlers.get(method)
-        if handler is not None:
-            await handler(to_builtins(params), self._make_place(method, params))
-        elif method not in self.notifications:
-            await self.far.notify(method, params)
+        with suppress(RequestError, ConnectionClosed):  # what cannot be converted is reported as a loss
+            if handler is not None:
+                await handler(to_builtins(params), self._make_place(method, params))
+            elif method not in self.notifications:
+                await self.far.notify(method, params)
 
     def _make_place(self, method: str, params: Any) -> Place:
         return self.losses.make_place(method, session_id=getattr(params, "session_id", None))
 
     async def request(self, method: str, body: Json, place: Place) -> Json:
         """Send the peer a request of its version, and return the result."""
-        row = self.far_side.wire.codec.route(method, is_request=True)
-        assert row is not None
-        params = decode(self.far_side, row.params, body, place)
+        params = decode(self.far_side, self._find_params(method, is_request=True), body, place)
         answer: Json = to_builtins(await self.far.request(method, params)) or {}
         return answer
 
     async def notify(self, method: str, body: Json, place: Place) -> None:
         """Send the peer a notification of its version."""
-        row = self.far_side.wire.codec.route(method, is_request=False)
+        params = decode(self.far_side, self._find_params(method, is_request=False), body, place)
+        await self.far.notify(method, params)
+
+    def _find_params(self, method: str, *, is_request: bool) -> Any:
+        row = self.far_side.wire.codec.route(method, is_request=is_request)
         assert row is not None
-        await self.far.notify(method, decode(self.far_side, row.params, body, place))
+        return row.params
 
 
 class AgentRelay(Relay, Generic[S]):
@@ -169,9 +173,8 @@ class AgentRelay(Relay, Generic[S]):
             if body.get("additionalDirectories"):
                 raise make_invalid_params("the agent does not support additional roots", "/additionalDirectories")
             body = omit(body, "additionalDirectories")
-        row = self.far_side.wire.codec.route(method, is_request=True)
-        assert row is not None
-        return await self.request(method, {**self.walker.convert(row.params.__name__, body, place), **fields}, place)
+        name = self._find_params(method, is_request=True).__name__
+        return await self.request(method, {**self.walker.convert(name, body, place), **fields}, place)
 
     @abstractmethod
     def make_session(self, session_id: str) -> S:

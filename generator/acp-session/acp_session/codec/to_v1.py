@@ -19,14 +19,13 @@ from typing import Any, Final
 from acp_bindings import to_builtins, v1, v2
 
 from acp_session.diffs import as_object, diff_to_v1
-from acp_session.modes import MODE
 from acp_session.permission import GENERIC_TITLE, make_title
 from acp_session.transcript import TerminalState
 from acp_workspace.errors import make_invalid_params
 
 from .losses import CARRIER, Place
 from .tables import OPENING_ANSWERS, OPTION_KIND, PROMPT_WORDS, SESSION_UPDATE, TABLE
-from .to_v2 import CHUNK_KINDS, CLEARABLE_FIELDS, LIST_FIELDS, SWITCH_VALUES
+from .to_v2 import CHUNK_KINDS, CLEARABLE_FIELDS, LIST_FIELDS, SWITCH_VALUES, find_mode
 from .walker import CONFLICT, Hook, Json, Walker, get_or_add, omit, with_original
 
 CARRIER_METHOD: Final = f"_{CARRIER}/session/update"
@@ -266,10 +265,7 @@ class ToV1(Walker):
     @property
     def mode(self) -> Json | None:
         """The option that represents the mode; it is also sent as modes, for v1 clients that support only these."""
-        return next(
-            (option for option in self._options if option.get("category") == MODE and option.get("type") == "select"),
-            None,
-        )
+        return find_mode(self._options)
 
     @property
     def modes(self) -> list[Json]:

@@ -79,42 +79,40 @@ class ToV2(Walker):
         """End the current message: later chunks belong to a new one."""
         self._run = None
 
-    def update(self, update: Json, place: Place) -> list[Json]:
-        """Convert an update to v2 updates."""
+    def update(self, update: Json, place: Place) -> Json | None:
+        """Convert an update to v2; `None` if nothing is to be sent."""
         kind = str(update.get("sessionUpdate"))
         if kind not in CHUNK_KINDS:
             self.pause()
-        if update.get("toolCallId") in self._prompts:  # the end of a tool call that stood for a prompt alone
-            return []
+        if str(update.get("toolCallId")) in self._prompts:  # the end of a tool call that stood for a prompt alone
+            return None
         match kind:
             case "tool_call":
-                return [self._announce(update, place)]
+                return self._announce(update, place)
             case "plan":
                 plan = {"type": "items", "planId": PLAN_ID, "entries": update.get("entries", [])}
-                return [{**omit(update, "entries"), "sessionUpdate": "plan_update", "plan": plan}]
+                return {**omit(update, "entries"), "sessionUpdate": "plan_update", "plan": plan}
             case "current_mode_update":
                 self.options.set_mode(str(update.get("currentModeId")))
                 options = self.options.list_options()
                 if all(option.get("category") != MODE for option in options):
                     place.lose("v2 has no mode without the modes; it is kept until they are known", update, "changed")
-                    return []
+                    return None
                 fields = omit(update, "currentModeId")
-                return [{**fields, "sessionUpdate": "config_option_update", "configOptions": options}]
+                return {**fields, "sessionUpdate": "config_option_update", "configOptions": options}
             case "config_option_update":
                 self.options.replace(update.get("configOptions") or (), place.at("configOptions"))
-                return [{**update, "configOptions": self.options.list_options()}]
+                return {**update, "configOptions": self.options.list_options()}
             case "usage_update" if update.get("cost", 0) is None:
-                return [omit(update, "cost")]
+                return omit(update, "cost")
             case _:
                 pass
-        result = self.convert("SessionUpdate", update, place)
-        if result is NOTHING:
-            return []
+        result: Json = self.convert("SessionUpdate", update, place)
         if kind in CHUNK_KINDS:
             result = {**result, "messageId": self._convert_message(kind, update.get("messageId"))}
         elif kind == "tool_call_update":
             get_or_add(self._calls, str(update.get("toolCallId")), lambda: None)
-        return [result]
+        return None if result is NOTHING else result
 
     def _convert_message(self, kind: str, message_id: object) -> str:
         if isinstance(message_id, str):
@@ -171,7 +169,7 @@ class ToV2(Walker):
                 place.at("options", index, "optionId").lose("in v2 the id of an option is used once", option)
             options.setdefault(option["optionId"], option)
         subject = get_original(body["toolCall"])
-        if subject is None or subject.get("type") in (None, "tool_call", "command"):  # which v1 has itself
+        if subject is None or subject["type"] in ("tool_call", "command"):  # which v1 has itself
             subject = {"type": "tool_call", "toolCall": call}
         else:
             get_or_add(self._prompts, str(call.get("toolCallId")), lambda: None)
@@ -204,12 +202,12 @@ class ToV2(Walker):
 
     def _convert_block(self, block: Any, place: Place) -> Any:
         original = get_original(block)
-        is_known = original is None or original.get("type") in CONTENT_BLOCK.rows
+        is_known = original is None or original["type"] in CONTENT_BLOCK.rows
         return self.convert_row("ContentBlock", block, place) if is_known else original
 
     def _convert_item(self, item: Any, place: Place) -> Any:
         original = get_original(item)
-        if original is None or original.get("type") in ("content", "terminal"):  # which v1 has itself
+        if original is None or original["type"] in ("content", "terminal"):  # which v1 has itself
             return self.convert_row("ToolCallContent", item, place)
         return original
 
@@ -228,7 +226,7 @@ class ToV2(Walker):
 
     def _convert_option(self, option: Any, place: Place) -> Any:
         source, original = as_object(option), get_original(option)
-        if original is not None and original.get("type") == "boolean" and original.get("configId") == source.get("id"):
+        if original is not None and original["type"] == "boolean" and original.get("configId") == source.get("id"):
             return {**original, "currentValue": source.get("currentValue") == SWITCH_VALUES[True]}
         if source.get("type") != "select":
             return self.convert_row("SessionConfigOption", source, place)
@@ -249,6 +247,13 @@ class ToV2(Walker):
         if isinstance(result.get("env"), dict):
             result["env"] = [{"name": name, "value": value} for name, value in as_object(result["env"]).items()]
         return result
+
+
+def find_mode(options: Sequence[Json]) -> Json | None:
+    """The option that represents the mode, see `modes.find_mode_option`."""
+    return next(
+        (option for option in options if option.get("category") == MODE and option.get("type") == "select"), None
+    )
 
 
 class OptionsOfV1:
@@ -277,16 +282,16 @@ class OptionsOfV1:
     def set_mode(self, mode_id: str) -> None:
         """Set the current mode."""
         self._modes = {**self._modes, "currentModeId": mode_id}
-        for option in self._options:
-            if option.get("category") == MODE and option.get("type") == "select":
-                option["currentValue"] = mode_id
+        option = find_mode(self._options)
+        if option is not None:
+            option["currentValue"] = mode_id
 
     @property
     def mode_option(self) -> str | None:
         """The id of the option that represents the modes; `None` if there are no modes or the agent has such an option itself."""
         if not self._modes.get("availableModes") or any(option.get("category") == MODE for option in self._options):
             return None
-        used_ids = {option.get("configId") for option in self._options}
+        used_ids = [option.get("configId") for option in self._options]
         return next(name for name in (MODE, *(f"{MODE}{number}" for number in range(2, 1000))) if name not in used_ids)
 
     def list_options(self) -> list[Json]:

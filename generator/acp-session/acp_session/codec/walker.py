@@ -42,9 +42,9 @@ def with_original(source: Mapping[str, Any], original: Mapping[str, Any]) -> Jso
 
 
 def get_original(source: Any) -> Json | None:
-    """The original that an object carries in `_meta`; `None` if there is none."""
-    original = as_object(as_object(source).get("_meta")).get(CARRIER)
-    return as_object(original) if isinstance(original, dict) else None
+    """The original that an object carries in `_meta`, which has a type; `None` if there is none."""
+    original = as_object(as_object(as_object(source).get("_meta")).get(CARRIER))
+    return original if isinstance(original.get("type"), str) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +167,7 @@ class Walker:
                 return self._hooks[f"{name}?"](source, place)
             place.lose(row.lost, source)
             return NOTHING
-        if row_name is None and tag in row.only_v2:
+        if row_name is None and isinstance(tag, str) and tag in row.only_v2:
             place.lose(CONFLICT, source)
             return NOTHING
         result = source if row_name is None else self.convert(row_name, source, place)

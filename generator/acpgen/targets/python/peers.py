@@ -119,7 +119,7 @@ def _make_view(peer: Peer, remote_peer: Peer, protocol: ir.Protocol, names: Name
     return {
         **vars(peer),
         "name": wrap_docstring(peer.name, 4),
-        "other": replace(remote_peer, name=wrap_docstring(remote_peer.name, 4)),
+        "peer": replace(remote_peer, name=wrap_docstring(remote_peer.name, 4)),
         "methods": [_make_call(method, python_names[key], protocol, names) for key, method in methods.items()],
     }
 

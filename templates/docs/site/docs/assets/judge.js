@@ -1,6 +1,6 @@
 // Judges messages of a conversation, in the browser or in Node.js, by the module of their protocol. Nothing leaves the page.
 //
-// What the module says is too much to be judged is "not judged". It is never "right".
+// What the module says is too much to be judged is "not judged". It is never "valid".
 "use strict";
 const acpJudge = (() => {
   const MOST_PROBLEMS = 20;
@@ -65,7 +65,7 @@ const acpJudge = (() => {
         const [value, faults] = this.protocol.data.module.read(text);
         if (value !== undefined) return this.read(value, faults.map((one) => ({ rule: "duplicate-key", at: one.pointer, says: one.sentence })));
         this.isBroken = true;
-        return { verdict: "wrong", problems: [{ rule: "not-json", at: "", says: faults[0].sentence }], note: "" };
+        return { verdict: "invalid", problems: [{ rule: "not-json", at: "", says: faults[0].sentence }], note: "" };
       } catch (error) {
         if (!(error instanceof RangeError)) throw error;
         this.isBroken = true;
@@ -81,10 +81,10 @@ const acpJudge = (() => {
           return { verdict: "not judged", problems: [], note: `"from" is one of ${this.protocol.data.sides.join(", ")}` };
         }
         if (!has(value, "message")) {
-          if (typeof value.text === "string" && !value.text.trim()) return { verdict: "right", problems: [], note: "a blank line", sender };
+          if (typeof value.text === "string" && !value.text.trim()) return { verdict: "valid", problems: [], note: "a blank line", sender };
           this.isBroken = true;
           if (typeof value.text !== "string") return { verdict: "not judged", problems: [], note: "messages are missing here", sender };
-          return { verdict: "wrong", problems: [{ rule: "not-json", at: "", says: "is not JSON" }], note: "", sender };
+          return { verdict: "invalid", problems: [{ rule: "not-json", at: "", says: "is not JSON" }], note: "", sender };
         }
         message = value.message;
       }
@@ -97,7 +97,7 @@ const acpJudge = (() => {
       const found = [...twice, ...said.filter((one) => !isUnsure(one))];
       for (const item of Array.isArray(message) ? message : [message]) this.follow(item, sender, found, notes);
       const shown = found.slice(0, MOST_PROBLEMS);
-      const verdict = found.length ? "wrong" : notes.length ? "not judged" : "right";
+      const verdict = found.length ? "invalid" : notes.length ? "not judged" : "valid";
       return { verdict, problems: shown, more: found.length - shown.length, note: notes.join("; "), sender, isGuessed: !isTold, message };
     }
     guessed(message) {

@@ -71,7 +71,7 @@
       if (!name) { said.textContent = "No message is of initialize with a version that is known here. Choose the protocol."; return; }
       said.textContent = "Judging…";
       const conversation = new acpJudge.Conversation(new acpJudge.Protocol(await protocol(known, name)));
-      const counts = { right: 0, wrong: 0, "not judged": 0 };
+      const counts = { valid: 0, invalid: 0, "not judged": 0 };
       let left = 0;
       for (let i = 0; i < lines.length; i++) {
         const found = conversation.line(lines[i][1]);
@@ -83,7 +83,7 @@
       }
       around.hidden = false;
       const more = left ? ` The last ${left} are counted and not shown.` : "";
-      said.textContent = `${name}: ${lines.length} ${lines.length === 1 ? "message" : "messages"}, ${counts.right} right, ${counts.wrong} wrong, ${counts["not judged"]} not judged.${more}`;
+      said.textContent = `${name}: ${lines.length} ${lines.length === 1 ? "message" : "messages"}, ${counts.valid} valid, ${counts.invalid} invalid, ${counts["not judged"]} not judged.${more}`;
     }
     const safely = () => judge().catch((error) => { said.textContent = `Nothing was judged: ${error.message}.`; });
     form.addEventListener("submit", (event) => { event.preventDefault(); safely(); });
