@@ -225,9 +225,9 @@ class Connection:
             await asyncio.sleep(0)
             self._paused = monotonic()
 
-    def sent(self, id_: object) -> Sent | None:
+    def find_request(self, id_: object) -> Sent | None:
         """The pending request of this side with this id; `None` if there is none."""
-        return self._pending.sent(id_)
+        return self._pending.find_request(id_)
 
     @property
     def serving(self) -> Any:
@@ -405,7 +405,7 @@ class Connection:
         if self._pending.is_late(value):
             return
         try:
-            request = self._pending.sent(value["id"]) if is_answer(value) and "id" in value else None
+            request = self._pending.find_request(value["id"]) if is_answer(value) and "id" in value else None
             method = None if request is None else request.method
             message = self._codec.read(value, sender=self.peer_side, method=method, on_drop=self._on_drop)
         except DecodeError as error:

@@ -43,7 +43,7 @@ class Pending:
     def __len__(self) -> int:
         return len(self._sent)
 
-    def sent(self, number: object) -> Sent | None:
+    def find_request(self, number: object) -> Sent | None:
         """The pending request with this id; `None` if there is none."""
         is_id = isinstance(number, int | float) and not isinstance(number, bool)
         return self._sent.get(number) if is_id else None
@@ -80,7 +80,7 @@ class Pending:
 
     def deliver(self, number: Any, outcome: Any) -> bool:
         """Deliver a result, or an error to raise; return whether anyone waits for it."""
-        request = self.sent(number)
+        request = self.find_request(number)
         if request is None or request.answer.done():
             return False
         if isinstance(outcome, Exception):

@@ -98,7 +98,7 @@ def about(client: Any, params: Any) -> Any:
     """The method of the request of ours that a question names, or the session."""
     if getattr(params, "request_id", None) is None:
         return params.session_id
-    sent = client.connection.sent(params.request_id)
+    sent = client.connection.find_request(params.request_id)
     return None if sent is None else sent.method
 
 

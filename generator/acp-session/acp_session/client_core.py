@@ -410,7 +410,7 @@ class ClientCore(peers2.Client):
             session = await self.find_session(str(getattr(params, "session_id", None)))
             response = await session.ask(lambda: self.client.on_elicitation(session, params))
         else:
-            pending_request = self.connection.sent(request_id)
+            pending_request = self.connection.find_request(request_id)
             if pending_request is None:
                 raise make_invalid_params("no request with this id is pending", "/requestId")
             response = await run_until(pending_request.answer, self.client.on_elicitation(None, params))

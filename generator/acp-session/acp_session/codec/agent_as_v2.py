@@ -436,7 +436,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
 
     async def _elicit(self, body: Json, place: Place) -> Json:
         """Ask the client for input. If the turn is cancelled meanwhile, the action is `cancel`, and the client's response is ignored."""
-        pending_request = self.v1_client.connection.sent(body.get("requestId"))
+        pending_request = self.v1_client.connection.find_request(body.get("requestId"))
         session_id = (
             body.get("sessionId") if pending_request is None else getattr(pending_request.params, "session_id", None)
         )

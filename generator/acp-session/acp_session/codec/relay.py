@@ -231,7 +231,7 @@ def with_id_of_client(body: Json, place: Place, sent_by: Connection | None) -> J
     """
     if "requestId" not in body or sent_by is None:
         return body
-    pending_request = sent_by.sent(body["requestId"])
+    pending_request = sent_by.find_request(body["requestId"])
     if pending_request is None:
         raise make_invalid_params("no request with this id is pending", "/requestId")
     if pending_request.within is not None and not pending_request.within.is_done:
