@@ -105,7 +105,7 @@ class Rule:
         """
         return _combine_bits(self.rights)
 
-    def for_file(self) -> Rule:
+    def limit_to_file(self) -> Rule:
         """The rule reduced for a file: the kernel refuses directory rights there."""
         return Rule(self.path, tuple(right for right in self.rights if right in _OF_FILES))
 
