@@ -78,7 +78,7 @@ def test_rules_hold_the_rights_of_their_version(version: int, rights: int) -> No
     assert root.access & ~list_handled_rights(version) == 0
     assert not {"make_char", "make_block", "ioctl_dev"} & set(root.rights)
     assert programs == [Rule(path, READING) for path in SYSTEM]
-    assert root.for_file().access & 0x3F8 == 0
+    assert root.limit_to_file().access & 0x3F8 == 0
     assert landlock(Scope("/srv", (), "posix"), abi=version, read_only=True)[0] == Rule("/srv", READING)
 
 

@@ -35,7 +35,7 @@ def restrict(paths: list[str], *, read_only: bool) -> None:
             parent = os.open(rule.path, os.O_PATH)
         except FileNotFoundError:
             continue
-        fit = rule if Path(rule.path).is_dir() else rule.for_file()
+        fit = rule if Path(rule.path).is_dir() else rule.limit_to_file()
         called(445, ruleset, 1, ctypes.byref(Beneath(fit.access, parent)), 0)
         os.close(parent)
     if LIBRARY.prctl(38, 1, 0, 0, 0):  # PR_SET_NO_NEW_PRIVS
