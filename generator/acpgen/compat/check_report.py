@@ -80,12 +80,12 @@ def _list_diagnostics(findings: Sequence[Finding], stopping: Collection[int]) ->
         )
         is_common = is_cut_off or (finding.severity == "editorial" and not is_stopping)
         if is_common and position is not None and finding.waived is None:
-            declaration = finding.declaration if is_cut_off else ""
-            groups.setdefault((finding.rule, position.file, declaration, is_stopping), []).append(finding)
+            key = finding.rule, position.file, is_cut_off and finding.declaration, is_stopping
+            groups.setdefault(key, []).append(finding)
         else:
             yield _make_diagnostic(finding, fails=is_stopping)
-    for (*_, is_stopping), group in groups.items():
-        first = _make_diagnostic(group[0], fails=bool(is_stopping))
+    for group in groups.values():
+        first = _make_diagnostic(group[0], fails=id(group[0]) in stopping)
         if len(group) == 1:
             yield first
             continue
