@@ -119,7 +119,7 @@ class Content:
                 in_definitions = set[Revision]().union(*map(self._find_explained, pairs))
                 self._answer(placed, in_definitions)
                 explained |= in_definitions
-            hidden = self._find_hidden_refusals(placed, messages, below) if pair_names is None else ()
+            hidden = self._find_hidden_refusals(placed, messages, below, refused) if pair_names is None else ()
             doubtful = doubted.setdefault((placed.pair, placed.steps, placed.change.name), set())
             for reach in (*self._settle(placed, messages, explained | doubtful), *hidden):
                 yield reach
@@ -201,12 +201,12 @@ class Content:
         return [Sides(name, rename(name)) for name in around if name in start or not list_referring(name)]
 
     def _find_hidden_refusals(
-        self, placed: PlacedChange, messages: MessagePair, below: Sequence[_Refusal]
+        self, placed: PlacedChange, messages: MessagePair, below: Sequence[_Refusal], known: Sequence[_Refusal]
     ) -> Iterator[Reach]:
-        """Yield what an undecided difference refuses besides the refusals at its place and inside it, wherever their types recur."""
+        """Yield what an undecided difference refuses besides the refusals `below` it and those `known` of its types elsewhere."""
         for sender, receiver in DIRECTIONS:
-            rests = {change: self._write_rest(change, sender) for change, refused_by in below if refused_by == receiver}
-            schemas = [write_inside(change.steps[len(placed.steps) :], rests[change], sender) for change in rests]
+            inner = [(change, self._write_rest(change, sender)) for change, by in below if by == receiver]
+            schemas = [write_inside(change.steps[len(placed.steps) :], rest, sender) for change, rest in inner]
             if schemas and all(schema is not None for schema in schemas):
                 limit, rest = _make_unexplained(placed.change, sender), Schema({"not": {"allOf": schemas}})
                 limit = replace(limit, demand=rest if limit.demand is None else {"anyOf": [limit.demand, rest]})
@@ -216,8 +216,9 @@ class Content:
                     at = self._locate_refusal(placed, messages, receiver, message)
                     path = split_pointer(at)[len(validator.find_envelope(messages.routes, sender)) :]
                     pairs = self.context.walk.find_pairs(messages.pair, path, sender)
-                    inside = (make_value_culprit({"not": rests[change]}) for change in rests if change.pair in pairs)
-                    tests = (validator.make_culprit_test(sender, culprit) for culprit in inside)
+                    changes = (change for change, by in known if by == receiver and change.pair in pairs)
+                    rests = (self._write_rest(change, sender) for change in changes)
+                    tests = (validator.make_culprit_test(sender, make_value_culprit({"not": rest})) for rest in rests)
                     yield from () if any(test(resolve(message, at)) for test in tests) else (reach,)
 
     def _write_rest(self, placed: PlacedChange, sender: Revision) -> Schema | bool | None:
