@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Final
 
 from schema_inclusion import arrays, objects, scalars
@@ -200,6 +201,9 @@ class Prover:
         hit = self._reuse(formula, base)
         if hit is not None:
             return hit
+        narrower = self._narrow(formula, constraints) if len(constraints.clauses) > 1 else formula
+        if narrower is not formula:
+            return self.decide(narrower)
         clause = min(constraints.clauses, key=_rank_clause)
         remainder = self._drop(formula, clause)
         doubt: Empty | Unknown = EMPTY
@@ -209,6 +213,40 @@ class Prover:
                 return outcome
             doubt = combine_doubts(doubt, outcome)
         return doubt
+
+    def _narrow(self, formula: Formula, constraints: Constraints) -> Formula:
+        """The formula without disjunctions that a shorter one implies, and without alternatives that contradict what is certain.
+
+        Alternatives that contain others themselves are not examined.
+        """
+        forms, certain = self.forms, self._drop(formula, *constraints.clauses)
+        disjunctions = sorted(
+            (clause for clause in constraints.clauses if isinstance(clause, Either)),
+            key=lambda clause: len(clause.parts),
+        )
+        changes: dict[Formula, Formula] = {}
+        shorter: dict[Formula, list[frozenset[Formula]]] = {}
+        for _, group in groupby(disjunctions, key=lambda clause: len(clause.parts)):
+            remaining: list[tuple[Formula, ...]] = []
+            for clause in group:
+                parts = clause.parts
+                candidates = [known for part in parts for known in shorter.get(part, ())]
+                forms.budget.weigh(len(parts) + len(candidates))
+                if any(known.issubset(parts) for known in candidates):
+                    changes[clause] = forms.top
+                    continue
+                if not any(inner.clauses or inner.refs for inner in map(forms.constraints, parts)):
+                    parts = tuple(
+                        part for part in parts if not isinstance(self.decide(forms.all_of(certain, part)), Empty)
+                    )
+                    if not parts:
+                        return forms.bottom
+                    if len(parts) < len(clause.parts):
+                        changes[clause] = forms.any_of(*parts)
+                remaining.append(parts)
+            for parts in remaining:
+                shorter.setdefault(parts[0], []).append(frozenset(parts))
+        return forms.all_of(self._drop(formula, *changes), *changes.values()) if changes else formula
 
     def _reuse(self, formula: Formula, outcome: Satisfied | Unknown) -> Satisfied | None:
         """The value found or guessed for a weaker formula, if it satisfies this one too."""

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from acpgen.cli import app
+from acpgen.compat.check_report import check_report
 from acpgen.compat.compare import compare
 from acpgen.compat.diff import scalars
 from acpgen.compat.findings import BUDGET, Mode, Report
@@ -157,6 +158,19 @@ def test_a_budget_of_one_step_proves_nothing(tmp_path: Path, mode: Mode) -> None
     report = compare(*paths, mode=mode, budget=1)
     assert report.verdict == "undecided"
     assert any("udget" in each.message for each in report.findings)
+
+
+def test_what_the_budget_leaves_open_in_one_declaration_is_reported_once_with_its_count(tmp_path: Path) -> None:
+    paths = [tmp_path / "old.json", tmp_path / "new.json"]
+    for path, kinds in zip(paths, (range(20), range(20, 40)), strict=True):
+        branches = [{"type": "object", "properties": {f"n{kind}": {"const": kind}}} for kind in kinds]
+        path.write_text(json.dumps({"properties": {"item": {"oneOf": branches}}}), "utf-8")
+    report = compare(*paths, budget=1)
+    diagnostics = check_report(report).diagnostics
+    counts = {each.rule: each.count for each in diagnostics if each.severity == "undecided"}
+    assert (counts["alternative-added"], counts["alternative-removed"]) == (20, 20)
+    assert sum(each.count for each in diagnostics) == len(report.findings)
+    assert len(counts) == len([each for each in diagnostics if each.fails])
 
 
 def test_the_command_takes_the_budget(tmp_path: Path) -> None:

@@ -403,3 +403,40 @@ def test_what_another_branch_takes_is_not_shown_by_a_message_that_is_refused_for
     report = compared(tagged({"type": "integer"}), tagged({"type": "integer", "maximum": 9}, "name"))
     breaking = [(each.rule, each.location) for each in report.findings if each.severity == "breaking"]
     assert breaking == [("limit-tightened", "count")]
+
+
+def test_what_a_definition_refuses_is_not_reported_again_where_it_contains_itself() -> None:
+    def unit(names: list[str], **more: Any) -> Schema:
+        items = {"type": "array", "items": {"$ref": "#/$defs/Unit"}}
+        return protocol(
+            {
+                "GoRequest": go({"value": {"$ref": "#/$defs/Unit"}}),
+                "Unit": go({"op": {"enum": names}, "units": items}, **more),
+            }
+        )
+
+    report = compared(unit(["a"]), unit(["a", "b"], dependentRequired={"x": ["y"]}))
+    assert [finding.rule for finding in report.findings] == ["closed-value-added"]
+    # What it refuses besides is reported.
+    report = compared(unit(["a"]), unit(["a", "b"], required=["op"], dependentRequired={"op": ["units"]}))
+    assert {"closed-value-added", "field-became-required", "limit-tightened"} == {each.rule for each in report.findings}
+
+
+def test_a_member_that_all_keywords_together_refuse_is_added_to_closed_objects() -> None:
+    closed: Schema = {
+        "if": {"properties": {"a": {"const": "x"}}},
+        "then": {"properties": {"b": STRING}},
+        "unevaluatedProperties": False,
+    }
+    old, new = (protocol({"GoRequest": go(fields, **closed)}) for fields in ({"a": STRING}, {"a": STRING, "c": STRING}))
+    (finding,) = compared(old, new).findings
+    assert (finding.rule, finding.location) == ("closed-field-added", "params.c")
+    (finding,) = compared(new, old).findings
+    assert (finding.rule, finding.severity, finding.location) == ("field-removed", "breaking", "params.c")
+
+
+def test_a_default_that_a_reference_led_to_is_the_same_in_its_place() -> None:
+    text: Schema = {"type": "string", "default": "x"}
+    assert change({"$ref": "#/$defs/Text"}, text, Text=text).verdict == "editorial"
+    (finding,) = change({"$ref": "#/$defs/Text"}, {**text, "default": "y"}, Text=text).findings
+    assert finding.rule == "default-changed"

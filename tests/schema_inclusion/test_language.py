@@ -15,7 +15,7 @@ import referencing.exceptions
 import evidence
 import tiers
 from inclusion_cases import CASES, DRAFT_07, INTEGER, STRING, Case, record
-from schema_inclusion import Comparer, Relation, Verdict, compare, include
+from schema_inclusion import Comparer, Relation, Verdict, compare, include, is_satisfiable
 from schema_inclusion.document import Dialect, list_schemas, open_document
 from schema_inclusion.validation import DocumentValidator
 from schema_inclusion.values import Json
@@ -485,6 +485,20 @@ def test_untagged_unions_that_refer_to_themselves_are_decided_within_few_steps()
 
     comparison = compare(union({}), union({"b": STRING}), steps=5_000)
     assert (comparison.backward.verdict, comparison.forward.verdict) == (Verdict.YES, Verdict.NO)
+
+
+def test_exactly_one_of_many_branches_without_a_required_tag_is_decided_within_few_steps() -> None:
+    def branch(kind: int, *names: str) -> dict[str, Json]:
+        options: Json = {"type": "object", "properties": dict.fromkeys(names, STRING), "additionalProperties": False}
+        configurations: Json = {"type": "object", "additionalProperties": options}
+        members: dict[str, Json] = {"kind": {"const": kind}, "options": options, "configurations": configurations}
+        return {"type": "object", "properties": members, "additionalProperties": False}
+
+    others = [branch(kind, "a", *(f"n{kind}-{i}" for i in range(6))) for kind in range(1, 15)]
+    narrow, wide = branch(0, "a", "b"), branch(15, "a", "b", "c")
+    for branches, verdict in (([*others, wide], Verdict.NO), (others, Verdict.YES)):
+        only_narrow: Json = {"allOf": [narrow, {"not": {"required": ["kind"]}}, {"oneOf": [narrow, *branches]}]}
+        assert is_satisfiable(only_narrow, steps=10_000).verdict is verdict
 
 
 def test_a_shared_definition_tree_is_not_unfolded_exponentially() -> None:

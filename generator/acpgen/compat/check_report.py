@@ -68,21 +68,24 @@ def check_report(report: Report, fail_on: str = "risky", fail_on_bindings: str =
 
 
 def _list_diagnostics(findings: Sequence[Finding], stopping: Collection[int]) -> Iterator[Diagnostic]:
-    """Yield a diagnostic for each finding, but a single one for all editorial findings of a rule in a file."""
-    groups: dict[tuple[str, str], list[Finding]] = {}
+    """Yield a diagnostic for each finding, but a single one for all editorial findings of a rule in a file, and for those of a rule in
+    a declaration that the budget left undecided.
+    """
+    groups: dict[tuple[object, ...], list[Finding]] = {}
     for finding in findings:
-        position = finding.new or finding.old
-        if (
-            finding.severity == "editorial"
-            and position is not None
-            and finding.waived is None
-            and id(finding) not in stopping
-        ):
-            groups.setdefault((finding.rule, position.file), []).append(finding)
+        position, is_stopping, is_cut_off = (
+            finding.new or finding.old,
+            id(finding) in stopping,
+            finding.first.is_cut_off,
+        )
+        is_common = is_cut_off or (finding.severity == "editorial" and not is_stopping)
+        if is_common and position is not None and finding.waived is None:
+            key = finding.rule, position.file, is_cut_off and finding.declaration, is_stopping
+            groups.setdefault(key, []).append(finding)
         else:
-            yield _make_diagnostic(finding, fails=id(finding) in stopping)
+            yield _make_diagnostic(finding, fails=is_stopping)
     for group in groups.values():
-        first = _make_diagnostic(group[0], fails=False)
+        first = _make_diagnostic(group[0], fails=id(group[0]) in stopping)
         if len(group) == 1:
             yield first
             continue

@@ -45,6 +45,7 @@ from acpgen.input.walk import (
     copy_json,
     find_reachable,
     find_refs_anywhere,
+    is_array,
     is_object,
     list_children,
     list_refs,
@@ -121,14 +122,17 @@ def make_report(old: Input, new: Input, budget: int, formats: bool) -> Report:
         language=inclusion,
         bindings=bindings,
         findings=tuple(
-            sorted(findings, key=lambda finding: (order(finding)[0], -_count_declarations(finding), *order(finding)))
+            sorted(
+                findings,
+                key=lambda finding: (
+                    order(finding)[0],
+                    -len({reach.cause for reach in finding.reaches}),
+                    *order(finding),
+                ),
+            )
         ),
         notes=notes,
     )
-
-
-def _count_declarations(finding: Finding) -> int:
-    return len({reach.cause for reach in finding.reaches})
 
 
 @dataclass(frozen=True)
@@ -381,12 +385,11 @@ class _Declarations:
     @cached_property
     def _members(self) -> set[str]:
         """The names of members that either schema declares or requires; others in a witness are examples."""
-        definitions = (
-            *self.documents.old.definitions.schemas.values(),
-            *self.documents.new.definitions.schemas.values(),
-        )
+        sides = self.documents.old, self.documents.new
+        definitions = (definition for side in sides for definition in side.definitions.schemas.values())
         schemas = (node for definition in definitions for node in list_schemas(definition))
-        return {name for node in schemas for key in ("properties", "required") for name in _list_names(node.get(key))}
+        parts = (node.get(key) for node in schemas for key in ("properties", "required"))
+        return {name for part in parts if is_object(part) or is_array(part) for name in part if isinstance(name, str)}
 
     @cached_property
     def _validators(self) -> Sides[DocumentValidator]:
@@ -451,10 +454,6 @@ def _refer(side: str, place: str, keys: Sequence[str] = ()) -> Schema:
     return {
         "$ref": as_fragment(f"{side and f'/definitions/{side}'}{place.removeprefix('#')}{write_plain_pointer(*keys)}")
     }
-
-
-def _list_names(members: JSON) -> list[str]:
-    return [name for name in members if isinstance(name, str)] if isinstance(members, dict | list) else []
 
 
 def _reach(rule: str, severity: Severity, message: str, advice: str, **more: Any) -> Reach:
@@ -539,10 +538,6 @@ class Definitions:
         """The definitions at these places and all that they transitively refer to."""
         return self._reach(start, self._refers)
 
-    def lead_to(self, ends: Iterable[str]) -> set[str]:
-        """The definitions at these places and all that transitively refer to one of them."""
-        return {*self.find_nearest(ends)}
-
     def find_nearest(self, ends: Iterable[str]) -> dict[str, str]:
         """The nearest of these places for each definition that transitively refers to one of them, themselves included."""
         sources: dict[str, list[str]] = {}
@@ -575,8 +570,10 @@ def list_unreferenced(old: Definitions, new: Definitions) -> tuple[tuple[str, st
         or old_place != new_place
         or _serialize(old.places[old_place]) != _serialize(new.places[new_place])
     }
-    touched = old.lead_to(differing | (old.places.keys() - renames.keys()))
-    touched_now = new.lead_to({renames[place] for place in differing} | (new.places.keys() - set(renames.values())))
+    touched = old.find_nearest(differing | (old.places.keys() - renames.keys()))
+    touched_now = new.find_nearest(
+        {renames[place] for place in differing} | (new.places.keys() - set(renames.values()))
+    )
     return tuple(
         (old_place, new_place)
         for old_place, new_place in renames.items()

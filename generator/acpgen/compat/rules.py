@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
 from acpgen import ir
-from acpgen.compat.changes import OTHER, Change, FieldChange, FormatChange, Kind, LimitChange
+from acpgen.compat.changes import OTHER, Change, FieldChange, Kind, LimitChange
 from acpgen.compat.diff.pairs import EXTENSION, Pair
 from acpgen.compat.diff.shapes import Constants, Objects, find_kind
 from acpgen.compat.findings import NO_ACTION, Revision, get_opposite
@@ -163,10 +163,6 @@ def _make_field_culprit(change: FieldChange, pair: Pair, sender: Revision) -> Cu
     return make_member_culprit(field.name, refused=schema) if change.is_extension else None
 
 
-def _make_omission(change: Change, _: Pair, sender: Revision) -> Culprit | None:
-    return make_value_culprit(_exclude_member(change.part.name)) if change.on(sender) is None else None
-
-
 def _exclude_member(name: str) -> Schema:
     return {"type": "object", "not": {"required": [name]}}
 
@@ -311,7 +307,8 @@ FIELDS: Final[Table] = (
          when=lambda c: _is_undeclared(c) and not c.is_extension and not _is_closed(c.within.new),
          message="The extension field {old.name!r} is no longer declared; its value is not checked.",
          advice="Declare it if generated code should offer it."),
-    ChangeKind("required", within="{part.name}", culprit=_make_omission),
+    ChangeKind("required", within="{part.name}", culprit=lambda c, _, sender: (
+        make_value_culprit(_exclude_member(c.part.name)) if c.on(sender) is None else None)),
     Rule("field-became-required", "required-added", "refused", sender="old", mirror="field-became-optional",
          doc="A field is now required: old senders may omit it.",
          message="The field {new.name!r} is now required; old peers may omit it.",
@@ -435,10 +432,6 @@ def _make_limit_culprit(change: LimitChange, pair: Pair, sender: Revision) -> Cu
     return make_refused_culprit(violation, pair, sender)
 
 
-def _make_format_culprit(change: FormatChange, _: Pair, sender: Revision) -> Culprit | None:
-    return next((make_value_culprit({"const": text}) for by, text in change.refused if by == sender), None)
-
-
 def _describe_limit(change: Any) -> str:
     """The text for a limit: `Must contain at least 1 item (previously any number)`."""
     rejects, accepts = "rejects values that were accepted", "accepts values that were rejected"
@@ -498,7 +491,8 @@ TYPES: Final[Table] = (
     Rule("limit-loosened", "limit", "refused", sender="new", when=lambda c: c.directions == ("new",),
          doc="A length, range, pattern, set of constants or number of items accepts more; old receivers reject that.",
          message=_describe_limit, advice="Keep to the old limit when sending, unless the peer is known to be new."),
-    ChangeKind("format", subject="{old} {new}", culprit=_make_format_culprit, words={
+    ChangeKind("format", subject="{old} {new}", culprit=lambda c, _, sender: next(
+                   (make_value_culprit({"const": text}) for by, text in c.refused if by == sender), None), words={
         "is_now": lambda c: f"is now {c.new or 'unspecified'} (previously {c.old or 'unspecified'})",
         "reason": lambda c: c.detail.rstrip("."),
     }),
@@ -570,10 +564,6 @@ def _make_part_culprit(change: Change, pair: Pair, sender: Revision) -> Culprit 
         case _:
             schema = write_type(ir.Ref(part) if change.kind == "untagged" else select_type(part, ir.Anything()))
     return make_refused_culprit(schema, pair, sender)
-
-
-def _make_unknown_culprit(change: Change, pair: Pair, sender: Revision) -> Culprit | None:
-    return make_refused_culprit(_write_unknown(change), pair, sender) if change.on(sender) == "open" else None
 
 
 def _write_unknown(change: Change) -> Schema:
@@ -677,7 +667,8 @@ UNIONS: Final[Table] = (
          doc="The branch without a tag was removed: values without a known tag are now rejected.",
          message="The branch {old}, which has no discriminator value, was removed.",
          advice="Keep the branch until the next major version."),
-    ChangeKind("unknown", culprit=_make_unknown_culprit, remainder=_write_known,
+    ChangeKind("unknown", remainder=_write_known, culprit=lambda c, pair, sender: (
+                   make_refused_culprit(_write_unknown(c), pair, sender) if c.on(sender) == "open" else None),
                lost=lambda c: make_value_culprit(_write_unknown(c)), words={
         "sort": lambda c: "values" if isinstance(c.within.new, Constants) else "variants",
         "kept": _describe_kept,

@@ -39,7 +39,7 @@ def lower(bundle: Bundle, *, keep_unknown: bool = False) -> ir.Protocol:
     Raises `Faults` for unknown leniency keywords, definitions that mark no method, and a schema without any type and method.
     """
     schemas = bundle.make_nodes()
-    definitions = _lower_definitions(schemas, bundle.framing, keep_unknown, frozenset())
+    definitions = _lower_definitions(schemas, bundle.framing, keep_unknown)
     methods, sides = find_methods(schemas, bundle)
     if not definitions and not methods:
         document = bundle.profile.document
@@ -59,29 +59,33 @@ def lower(bundle: Bundle, *, keep_unknown: bool = False) -> ir.Protocol:
     )
 
 
-def _lower_definitions(
-    schemas: Schemas, framing: frozenset[str], keep_unknown: bool, inexact: frozenset[str]
-) -> dict[str, ir.Definition]:
-    """Lower all definitions. `inexact` are those already known to accept more than their schemas do."""
-    work = _Lowering(schemas, keep_unknown=keep_unknown, notes=Notes(inexact))
-    definitions = {name: work.lower_definition(name, node) for name, node in schemas.items() if name not in framing}
-    definitions.update(work.synthesised)
-    if work.notes.faults:
-        raise Faults(work.notes.faults)
-    definitions = _with_lost_exclusions(definitions)
-    unenforced = (name for name, definition in definitions.items() if definition.unenforced)
-    wider = frozenset(
-        find_sources(unenforced, {name: references(definition) for name, definition in definitions.items()})
-    )
-    is_done = work.notes.dependencies.isdisjoint(wider - inexact)
-    return definitions if is_done else _lower_definitions(schemas, framing, keep_unknown, inexact | wider)
+def _lower_definitions(schemas: Schemas, framing: frozenset[str], keep_unknown: bool) -> dict[str, ir.Definition]:
+    """Lower all definitions, and those again that depend on definitions found to accept more than their schemas do."""
+    work = _Lowering(schemas, keep_unknown=keep_unknown)
+    lowered: dict[str, ir.Definition] = {}
+    dependencies: dict[str, set[str]] = {}
+    pending = [name for name in schemas if name not in framing]
+    while True:
+        for name in pending:
+            work.notes.dependencies = dependencies[name] = set()
+            lowered[name] = work.lower_definition(name, schemas[name])
+        if work.notes.faults:
+            raise Faults(work.notes.faults)
+        definitions = _with_lost_exclusions(lowered | work.synthesised)
+        unenforced = (name for name, definition in definitions.items() if definition.unenforced)
+        users = {name: references(definition) for name, definition in definitions.items()}
+        wider = find_sources(unenforced, users).keys() - work.notes.inexact
+        work.notes.inexact |= wider
+        pending = [name for name in lowered if not wider.isdisjoint(dependencies[name])]
+        if not pending:
+            return definitions
 
 
 class _Lowering:
-    def __init__(self, schemas: Schemas, *, keep_unknown: bool, notes: Notes) -> None:
+    def __init__(self, schemas: Schemas, *, keep_unknown: bool) -> None:
         self.schemas = schemas
         self.keep_unknown = keep_unknown
-        self.notes = notes
+        self.notes = Notes()
         self.synthesised: dict[str, ir.Definition] = {}
         keeps = keep_unknown or any(node.says.get("x-unknown") == "keep" for node in schemas.values())
         self.discriminators = find_discriminators(schemas) if keeps else {}

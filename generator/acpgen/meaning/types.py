@@ -24,10 +24,10 @@ class Notes:
     """What lowering collects: faults, and places of what types do not enforce.
 
     `inexact` are the definitions known so far to have such places or to refer, directly or indirectly, to one that does; `dependencies` are
-    those whose exactness decides a type.
+    those whose exactness decides a type of the definition in progress.
     """
 
-    inexact: frozenset[str]
+    inexact: set[str] = field(default_factory=set[str])
     dependencies: set[str] = field(default_factory=set[str])
     faults: list[Fault] = field(default_factory=list[Fault])
     unenforced: list[str] = field(default_factory=list[str])

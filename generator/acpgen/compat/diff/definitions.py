@@ -11,7 +11,7 @@ from typing import Final
 from acpgen import ir
 from acpgen.compat.changes import Change
 from acpgen.compat.diff import scalars, unions
-from acpgen.compat.diff.pairs import Comparison, Declaration, FindForm, Pair, PairNode, PlacedChange, Step
+from acpgen.compat.diff.pairs import INNER, Comparison, Declaration, FindForm, Pair, PairNode, PlacedChange, Step
 from acpgen.compat.diff.shapes import KINDS, Alternative, Kind, Shape, find_kind
 from acpgen.compat.findings import REVISIONS, Revision, Sides
 from acpgen.compat.protocol.revision import SchemaRevision
@@ -102,6 +102,19 @@ class Walk:
             children = self.nodes[pair].children if pair in self.nodes else ()
             pair = next((child for edge, child in children if edge == step), None)
         return pair
+
+    def find_pairs(self, root: Pair, path: Sequence[str], sender: Revision) -> dict[Pair, None]:
+        """The pairs that the part of a sender's value at a path may belong to, by whichever branches."""
+
+        def list_branches(pair: Pair) -> list[Pair]:
+            return [child for step, child in self.nodes[pair].children if step.kind not in INNER]
+
+        pairs = find_reachable([root], list_branches)
+        for name in path:
+            children = [entry for pair in pairs for entry in self.nodes[pair].children]
+            inner = (child for step, child in children if step.kind in INNER and str(step.on(sender)) in ("", name))
+            pairs = find_reachable(inner, list_branches)
+        return pairs
 
     def list_documentation_changes(self) -> Iterator[Change]:
         """Yield the changes that concern only files, each once."""

@@ -24,6 +24,9 @@ EXTENSION: Final = "_example"
 
 StepKind: TypeAlias = Literal["field", "item", "value", "variant", "untagged", "alternative"]
 
+INNER: Final = frozenset({"field", "item", "value"})
+"""The steps to values inside a value; a branch is about the value itself, and another branch may accept it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Step:

@@ -6,8 +6,6 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Final
 
-from msgspec import structs
-
 from acpgen import ir
 from acpgen.compat.changes import Change, ChangePlaces, DemandChange, FieldChange
 from acpgen.compat.diff.pairs import DOUBT, Comparison, Step
@@ -15,7 +13,7 @@ from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import REVISIONS, Sides, get_opposite
 from acpgen.compat.protocol.revision import SchemaRevision, list_fields
 from acpgen.compat.protocol.sender_schemas import (
-    Written,
+    close_for,
     declares_nothing,
     find_conditional_members,
     list_permitted_patterns,
@@ -23,7 +21,6 @@ from acpgen.compat.protocol.sender_schemas import (
 from acpgen.input.equality import is_equal
 from acpgen.meaning.samples import read_instead
 from acpgen.pointers import split_pointer, write_plain_pointer
-from schema_inclusion.patterns import matches
 
 _CLOSING: Final = frozenset({"/additionalProperties", "/unevaluatedProperties"})
 """The places in a definition of the keywords for undeclared members."""
@@ -39,8 +36,8 @@ def diff_records(work: Comparison, old: Objects, new: Objects) -> None:
         if old_field is None or new_field is None or old_field.name != new_field.name:
             old_at = (old_field.at if old_field else "") or at["old_at"]
             new_at = (new_field.at if new_field else "") or at["new_at"]
-            was = old if new_field is None else _close_for(new_field.name, old, work.before)
-            now = new if old_field is None else _close_for(old_field.name, new, work.after)
+            was = old if new_field is None else close_for(new_field.name, old, work.before.stable_schemas)
+            now = new if old_field is None else close_for(old_field.name, new, work.after.stable_schemas)
             within = Sides(was, now)
             work.note(FieldChange("field", old_field, new_field, within, likely=likely, old_at=old_at, new_at=new_at))
             if old_field is not None and not isinstance(now.extra, ir.Anything | ir.Nothing):
@@ -53,13 +50,6 @@ def diff_records(work: Comparison, old: Objects, new: Objects) -> None:
             _diff_field(work, old_field, new_field)
     _diff_undeclared(work, old, new, at)
     _diff_unenforced(work, old, new, at)
-
-
-def _close_for(name: str, objects: Objects, side: SchemaRevision) -> Objects:
-    """The record as it treats one undeclared name: closed if it accepts undeclared names by patterns alone, and none of them matches."""
-    patterns = list_permitted_patterns(objects.name, side.stable_schemas)
-    is_refused = bool(patterns) and all(matches(pattern, name) is False for pattern in patterns)
-    return structs.replace(objects, extra=ir.Nothing()) if is_refused else objects
 
 
 def _diff_undeclared(work: Comparison, old: Objects | ir.Record, new: Objects | ir.Record, at: ChangePlaces) -> None:
@@ -150,7 +140,9 @@ def _diff_conditional(work: Comparison, old: Objects, new: Objects, at: ChangePl
 
     Where the other side declares nothing at all, its members are free, and the difference is decided by what it accepts.
     """
-    objects, members = Sides(old, new), Sides(_find_members(work.before, old), _find_members(work.after, new))
+    objects, sides = Sides(old, new), ((old, work.before), (new, work.after))
+    tables = (find_conditional_members(record, side.stable_schemas, side.bundle.origins) for record, side in sides)
+    members = Sides(*tables)
     for side in REVISIONS:
         opposite = get_opposite(side)
         record, opposite_members = objects.on(opposite), members.on(opposite)
@@ -168,17 +160,15 @@ def _diff_conditional(work: Comparison, old: Objects, new: Objects, at: ChangePl
             work.note(replace(change, old=field, old_at=place) if is_old else replace(change, new=field, new_at=place))
 
 
-def _find_members(side: SchemaRevision, objects: Objects) -> dict[tuple[str, str], tuple[str, Written, str]]:
-    return find_conditional_members(objects, side.stable_schemas, side.bundle.origins)
-
-
 def _diff_field(work: Comparison, old: ir.Field, new: ir.Field) -> None:
     at: ChangePlaces = {"old_at": old.at, "new_at": new.at}
     if old.required != new.required and old.name == new.name:
         work.note(Change("required", old if old.required else None, new if new.required else None, **at))
     old_default, new_default = (None if field.default is None else field.default.value for field in (old, new))
     # No default equals one of null.
-    if not old.required and not new.required and not is_equal(old_default, new_default):
+    referred = _find_default(old, work.before), _find_default(new, work.after)
+    is_same = is_equal(old_default, new_default) or is_equal(*referred)
+    if not old.required and not new.required and not is_same:
         is_grown = old.default is not None and new.default is not None and _contains(new_default, old_default)
         detail = "grown" if is_grown else ""
         work.note(Change("default", old.default, new.default, name=new.name, detail=detail, **at))
@@ -201,6 +191,13 @@ def _diff_field(work: Comparison, old: ir.Field, new: ir.Field) -> None:
     work.add_child(Step("field", new.name, was=was, **at), *_diff_lenient_null(work, old, new, at))
 
 
+def _find_default(field: ir.Field, side: SchemaRevision) -> ir.JSON:
+    """The default of a field or, without one, of the definition that it refers to; `None` for none."""
+    if field.default is not None or not isinstance(field.type, ir.Ref):
+        return None if field.default is None else field.default.value
+    return side.stable_schemas.get(field.type.name, {}).get("default")
+
+
 def _reads_null(field: ir.Field, side: SchemaRevision) -> bool:
     """Whether null falls back to the default: by its own declaration, or like any invalid value."""
     leniency = field.leniency
@@ -214,12 +211,8 @@ def _diff_lenient_null(work: Comparison, old: ir.Field, new: ir.Field, at: Chang
         strict = new if before.nullable else old
         if not strict.required and (strict.leniency.default_on_error or strict.leniency.default_on_null):
             work.note(Change("null", before.nullable or None, after.nullable or None, name=new.name, **at))
-            return _make_nullable(old.type), _make_nullable(new.type)
+            return ir.AnyOf((old.type, ir.Null())), ir.AnyOf((new.type, ir.Null()))
     return old.type, new.type
-
-
-def _make_nullable(type_: ir.Type) -> ir.Type:
-    return ir.AnyOf((type_, ir.Null()))
 
 
 def _contains(large: ir.JSON, small: ir.JSON) -> bool:

@@ -162,9 +162,7 @@ class WitnessValidator:
         if candidate.refused_by is not None and self._says(routes, candidate.refused_by, candidate.value) is not False:
             return None
         content: Any = candidate.value
-        for key in (
-            find_envelope_path(self.revisions.on(side).protocol.envelope, routes.on(side)) if shows is not None else ()
-        ):
+        for key in self.find_envelope(routes, side) if shows is not None else ():
             content = content[key]
         return replace(candidate, formats=formats) if shows is None or shows(content) else None
 
@@ -217,6 +215,13 @@ class WitnessValidator:
 
         validator = self._make_validator(side, formats=True).of(self._get_schema(side, routes.on(side)))
         return walk_errors(validator.list_errors(value))
+
+    def find_envelope(self, routes: Routes, side: Revision) -> Path:
+        """The path to the content in the messages of a revision."""
+        route = routes.on(side)
+        if route.method is not None and route.part in envelopes.CONTENTS:
+            return (envelopes.get_key(self.revisions.on(side).protocol.envelope, route.method, route.part),)
+        return () if route.part in _WHOLE else (route.part,)
 
     def locate_refusal(self, routes: Routes, side: Revision, value: ir.JSON, is_there: Callable[[Path], bool]) -> str:
         """The pointer to the innermost place in a message that one revision refuses; empty for the whole message.
@@ -305,10 +310,3 @@ def _list_texts(value: ir.JSON, path: Path = (), name: str = "") -> Iterator[tup
     elif is_array(value):
         for index, inner in enumerate(value):
             yield from _list_texts(inner, (*path, index), name)
-
-
-def find_envelope_path(envelope: ir.Envelope, route: Route) -> Path:
-    """The way from a message to what a route compares."""
-    if route.method is not None and route.part in envelopes.CONTENTS:
-        return (envelopes.get_key(envelope, route.method, route.part),)
-    return () if route.part in _WHOLE else (route.part,)

@@ -5,9 +5,11 @@ A sender sends members and values that its schema declares, and extensions, but 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias, assert_never
+
+from msgspec import structs
 
 from acpgen import ir
 from acpgen.compat.diff.shapes import Objects
@@ -299,11 +301,22 @@ def declares_batches(start: Schema, schemas: Mapping[str, Schema]) -> bool:
 
 def list_permitted_patterns(name: str | None, definitions: Mapping[str, Schema]) -> tuple[str, ...]:
     """The patterns for the names of undeclared members of a definition that refuses all other names; empty if any name is allowed."""
-    schemas = [] if name is None else _at_one_place(name, definitions, ("allOf",))
-    is_shut = any(
-        schema.get(key) is False for schema in schemas for key in ("additionalProperties", "unevaluatedProperties")
-    )
-    return tuple(pattern for schema in schemas for pattern in schema.get("patternProperties", ())) if is_shut else ()
+    schemas = _at_one_place(name or "", definitions, ("allOf",))
+    return tuple(key for schema in schemas for key in schema.get("patternProperties", ())) if _is_shut(schemas) else ()
+
+
+def close_for(member: str, objects: Objects, definitions: Mapping[str, Schema]) -> Objects:
+    """The objects as they treat a member that is no field: closed if they refuse it, by whichever keywords."""
+    name = objects.name or ""
+    names, patterns = _list_names(name, definitions)
+    is_open = any(schema.get("additionalProperties", False) for schema in _at_one_place(name, definitions))
+    is_refused = member not in names and all(matches(pattern, member) is False for pattern in patterns) and not is_open
+    is_shut = is_refused and _is_shut(_at_one_place(name, definitions, ("allOf",)))
+    return structs.replace(objects, extra=ir.Nothing()) if is_shut else objects
+
+
+def _is_shut(schemas: Iterable[Schema]) -> bool:
+    return any(schema.get(f"{kind}Properties") is False for schema in schemas for kind in ("additional", "unevaluated"))
 
 
 def _at_one_place(name: str, schemas: Mapping[str, Schema], keywords: Sequence[str] = _IN_PLACE) -> list[Schema]:

@@ -216,7 +216,8 @@ class Proposals:
         yield Proposal("", "revert", self._list_edits(names))
         if self._new is not None:
             yield Proposal("", "revert", sides.remove_definition(sides.new.find_definition(self._new)))
-        yield Proposal("", "revert more", self._list_edits(sides.list_adjacent(names)))
+        adjacent = (link for link in sides.old.links | sides.new.links if names.intersection(link))
+        yield Proposal("", "revert more", self._list_edits(names.union(*adjacent)))
         yield Proposal("", "revert all", sides.reversals)
 
     def _list_edits(self, names: frozenset[str]) -> tuple[Reversal, ...]:

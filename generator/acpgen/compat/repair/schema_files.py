@@ -92,10 +92,6 @@ class SchemaPair:
         """The definition that an edit belongs to, or the path of the file."""
         return self.new.find_definition(edit.at) if edit.old is None else self.old.find_definition(edit.old)
 
-    def list_adjacent(self, names: frozenset[str]) -> frozenset[str]:
-        """The definitions with those that they refer to and those that refer to them."""
-        return names.union(*(link for link in self.old.links | self.new.links if names.intersection(link)))
-
     @cached_property
     def reversals(self) -> tuple[Reversal, ...]:
         """All edits that restore the meaning of the old side; definitions that only the new side has stay."""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from acpgen import ir
 from acpgen.compat.changes import (
@@ -19,7 +19,7 @@ from acpgen.compat.changes import (
     join_limits,
     make_unexplained_limit,
 )
-from acpgen.compat.diff.pairs import DOUBT, Declaration, Pair, PairNode, PlacedChange, Step
+from acpgen.compat.diff.pairs import DOUBT, INNER, Declaration, Pair, PairNode, PlacedChange, Step
 from acpgen.compat.diff.shapes import Objects
 from acpgen.compat.findings import REVISIONS, Reach, Revision, Sides, get_opposite
 from acpgen.compat.protocol.check.context import Context, describe_break
@@ -34,21 +34,18 @@ from acpgen.compat.protocol.check.counterparts import (
     write_path,
 )
 from acpgen.compat.protocol.check.reception import Receiver, is_meaningless, of_anything
-from acpgen.compat.protocol.culprits import write_inside
-from acpgen.compat.protocol.messages import find_envelope_path
+from acpgen.compat.protocol.culprits import make_value_culprit, write_inside
 from acpgen.compat.protocol.revision import list_fields, scan_references, with_names
 from acpgen.compat.protocol.sender_schemas import declares_nothing, write_schema
 from acpgen.compat.rules import KINDS, judge
 from acpgen.input.walk import Schema, find_reachable, find_sources
 from acpgen.meaning import sample_texts
 from acpgen.meaning.definition_order import list_references
+from acpgen.pointers import resolve, split_pointer
 from schema_inclusion import FORMATS
 
 if TYPE_CHECKING:
     from schema_inclusion.validation import Path
-
-_INNER: Final = frozenset({"field", "item", "value"})
-"""The steps to values inside a value; a branch is about the value itself, and another branch may accept it."""
 
 
 class _Refusal(NamedTuple):
@@ -122,7 +119,7 @@ class Content:
                 in_definitions = set[Revision]().union(*map(self._find_explained, pairs))
                 self._answer(placed, in_definitions)
                 explained |= in_definitions
-            hidden = self._find_hidden_refusals(placed, messages, below) if pair_names is None else ()
+            hidden = self._find_hidden_refusals(placed, messages, below, refused) if pair_names is None else ()
             doubtful = doubted.setdefault((placed.pair, placed.steps, placed.change.name), set())
             for reach in (*self._settle(placed, messages, explained | doubtful), *hidden):
                 yield reach
@@ -155,7 +152,7 @@ class Content:
             return is_alike and rewritten.isdisjoint(list_references(pair.old))
 
         def list_different(node: PairNode) -> list[tuple[Step, Pair]]:
-            inner = ((step, pair) for step, pair in node.children if step.kind in _INNER and step.was is None)
+            inner = ((step, pair) for step, pair in node.children if step.kind in INNER and step.was is None)
             return [(step, pair) for step, pair in inner if not pair.free and not is_equal(pair)]
 
         return {pair: list_different(node) for pair, node in self.context.walk.nodes.items()}
@@ -204,20 +201,25 @@ class Content:
         return [Sides(name, rename(name)) for name in around if name in start or not list_referring(name)]
 
     def _find_hidden_refusals(
-        self, placed: PlacedChange, messages: MessagePair, below: Sequence[_Refusal]
+        self, placed: PlacedChange, messages: MessagePair, below: Sequence[_Refusal], known: Sequence[_Refusal]
     ) -> Iterator[Reach]:
-        """Yield what an undecided difference refuses in addition to what is refused at the same place and inside it."""
+        """Yield what an undecided difference refuses besides the refusals `below` it and those `known` of its types elsewhere."""
         for sender, receiver in DIRECTIONS:
-            schemas = [
-                write_inside(change.steps[len(placed.steps) :], self._write_rest(change, sender), sender)
-                for change, refused_by in below
-                if refused_by == receiver
-            ]
+            inner = [(change, self._write_rest(change, sender)) for change, by in below if by == receiver]
+            schemas = [write_inside(change.steps[len(placed.steps) :], rest, sender) for change, rest in inner]
             if schemas and all(schema is not None for schema in schemas):
                 limit, rest = _make_unexplained(placed.change, sender), Schema({"not": {"allOf": schemas}})
                 limit = replace(limit, demand=rest if limit.demand is None else {"anyOf": [limit.demand, rest]})
                 reach = self._reach(replace(placed, change=limit), messages)
-                yield from () if reach is None or reach.witness is None else (reach,)
+                if reach is not None and reach.witness is not None:
+                    message, validator = reach.witness.value, self.context.validator
+                    at = self._locate_refusal(placed, messages, receiver, message)
+                    path = split_pointer(at)[len(validator.find_envelope(messages.routes, sender)) :]
+                    pairs = self.context.walk.find_pairs(messages.pair, path, sender)
+                    changes = (change for change, by in known if by == receiver and change.pair in pairs)
+                    rests = (self._write_rest(change, sender) for change in changes)
+                    tests = (validator.make_culprit_test(sender, make_value_culprit({"not": rest})) for rest in rests)
+                    yield from () if any(test(resolve(message, at)) for test in tests) else (reach,)
 
     def _write_rest(self, placed: PlacedChange, sender: Revision) -> Schema | bool | None:
         """A schema of a sender's values of a pair that are not refused because of a change; `None` if no schema expresses it."""
@@ -359,8 +361,8 @@ class Content:
         """The pointer to the innermost refusal in a message along the way to a change and below it."""
         sender, validator = get_opposite(receiver), self.context.validator
         change_path = (
-            *find_envelope_path(validator.revisions.on(sender).protocol.envelope, messages.routes.on(sender)),
-            *(step.on(sender) for step in placed.steps if step.kind in _INNER),
+            *validator.find_envelope(messages.routes, sender),
+            *(step.on(sender) for step in placed.steps if step.kind in INNER),
             *([placed.change.name] if placed.change.name else []),
         )
 

@@ -70,7 +70,8 @@ class Receiver(Struct, frozen=True):
             is_within = judgement.effect != "taken" and any(step.kind == "variant" for step in self.placed.steps)
             witness = self._find_misread(culprit, sender) if is_within else None
             if witness is not None:
-                return Received(as_misread(judgement, sender, self._misread_as), witness)
+                words = _ALTERNATIVE if self.placed.change.kind == "alternative" else _BRANCH
+                return Received(as_misread(judgement, sender, words), witness)
         if judgement.carried_by is not None:
             without_meaning = self.find_culprit(sender, is_lost=True)
             if without_meaning is None:
@@ -179,14 +180,11 @@ class Receiver(Struct, frozen=True):
         if union is not None:
             inner_culprit = replace(culprit, at=culprit.at[len(around) :])
             return acceptance.with_culprit(union, sender, inner_culprit, declared=True).verdict.value
-        if placed.change.what != "field-removed" or not self._is_named(placed.change):
-            return "no"
+        named = placed.change.within.new.name if placed.change.what == "field-removed" else None
+        start, schemas = {"$ref": write_reference(named or "")}, self.context.new.stable_schemas
+        if named is None or placed.change.part.name not in list_member_names(start, schemas)[0]:
+            return "no"  # the new objects do not name the removed field, by whatever keyword
         return acceptance.find_tolerated(placed.pair, sender, replace(culprit, at=culprit.at[-1:])).verdict.value
-
-    def _is_named(self, change: Change) -> bool:
-        """Whether the new objects name a removed field, by whatever keyword."""
-        name, schemas = change.within.new.name, self.context.new.stable_schemas
-        return name is not None and change.part.name in list_member_names({"$ref": write_reference(name)}, schemas)[0]
 
     def _find_union(self, sender: Revision) -> tuple[Pair | None, ValuePath]:
         """The outermost union around the place, or the place that has gained or lost a branch, with the path to it; `None` for none."""
@@ -208,13 +206,14 @@ class Receiver(Struct, frozen=True):
         placed, acceptance = self.placed, self.context.acceptance
         if placed.free or placed.change.what not in _OF_NAMES:
             return False
+        around = () if placed.declaration is None else (placed.declaration.pair,)
         return any(
             acceptance.are_equal(pair)
             or (
                 acceptance.is_included(pair, sender) == "yes"
                 and acceptance.find_understood(pair, pair.on(sender), sender).verdict.value == "yes"
             )
-            for pair in _list_enclosing_pairs(placed, self.messages)
+            for pair in dict.fromkeys((placed.pair, *around, self.messages.pair))
         )
 
     def _find_misread(self, culprit: Culprit, sender: Revision) -> Witness | None:
@@ -223,10 +222,6 @@ class Receiver(Struct, frozen=True):
         validator, routes = self.context.validator, self.messages.routes
         witness = validator.make_witness(routes, sender, relation.witness, is_refused=False)
         return witness if witness and validator.accepts(routes, get_opposite(sender), witness.value) else None
-
-    @property
-    def _misread_as(self) -> str:
-        return _ALTERNATIVE if self.placed.change.kind == "alternative" else _BRANCH
 
     def _receive_alternative(self, judgement: Judgement, sender: Revision) -> Received | None:
         """How an alternative is received if other alternatives accept all of its values, perhaps without declaring all of them."""
@@ -244,7 +239,7 @@ class Receiver(Struct, frozen=True):
                 message = f"The alternative {part.name} was added: another one with more optional fields."
                 addition = replace(judgement, effect="claimed", message=message, accepted_by=None, carried_by=None)
                 return Received(replace(addition, advice="None: old peers ignore the fields."), None)
-        misread = as_misread(judgement, sender, self._misread_as)
+        misread = as_misread(judgement, sender, _ALTERNATIVE)
         culprit = self.find_culprit(sender, is_lost=True)
         if relation.witness is None or culprit is None:
             return Received(misread, None)
@@ -300,9 +295,3 @@ _OF_NAMES: Final = frozenset(
     }
 )
 """Changes of a name or shape that one revision declares."""
-
-
-def _list_enclosing_pairs(placed: PlacedChange, messages: MessagePair) -> tuple[Pair, ...]:
-    """The pair of a change, the pair of the definition around it, and the pair of the whole message."""
-    around = () if placed.declaration is None else (placed.declaration.pair,)
-    return tuple(dict.fromkeys((placed.pair, *around, messages.pair)))
