@@ -38,7 +38,7 @@ def find_array(prover: Decider, formula: Formula, constraints: Constraints) -> R
         return _find_long(prover, constraints)
     if constraints.unique is False:
         return _find_with_repeat(prover, constraints)
-    outcomes = [prover.inner(join_item(prover.forms, constraints, index)) for index in range(least)]
+    outcomes = [prover.decide_inside(join_item(prover.forms, constraints, index)) for index in range(least)]
     if constraints.unique:
         return _find_distinct(prover, constraints, outcomes)
     return collect(outcomes)
@@ -56,7 +56,7 @@ def _find_limit(prover: Decider, constraints: Constraints) -> int | None:
     for index in range(_find_uniform_start(constraints) + 1):
         if high is not None and index >= high:
             return None
-        if isinstance(prover.inner(join_item(prover.forms, constraints, index)), Empty):
+        if isinstance(prover.decide_inside(join_item(prover.forms, constraints, index)), Empty):
             return index
     return None
 
@@ -64,7 +64,9 @@ def _find_limit(prover: Decider, constraints: Constraints) -> int | None:
 def _find_long(prover: Decider, constraints: Constraints) -> Result:
     uniform = _find_uniform_start(constraints)
     if uniform < LONGEST and constraints.unique is None:
-        first = collect([prover.inner(join_item(prover.forms, constraints, index)) for index in range(uniform + 1)])
+        first = collect(
+            [prover.decide_inside(join_item(prover.forms, constraints, index)) for index in range(uniform + 1)]
+        )
         if isinstance(first, Empty):
             return EMPTY
     return Unknown("an array would have to be too long to write down")
@@ -85,13 +87,13 @@ def _find_with_repeat(prover: Decider, constraints: Constraints) -> Result:
     for first, second in combinations(range(uniform + 2), 2):
         if high is not None and second >= high:
             continue
-        common_value = prover.inner(
+        common_value = prover.decide_inside(
             forms.all_of(join_item(forms, constraints, first), join_item(forms, constraints, second))
         )
         if isinstance(common_value, Empty):
             continue
         outcome = collect(
-            common_value if index in (first, second) else prover.inner(join_item(forms, constraints, index))
+            common_value if index in (first, second) else prover.decide_inside(join_item(forms, constraints, index))
             for index in range(max(low, second + 1))
         )
         if isinstance(outcome, Satisfied):
@@ -130,7 +132,7 @@ def _find_distinct(prover: Decider, constraints: Constraints, outcomes: list[Res
 def _find_another(prover: Decider, form: Formula, values: list[Json]) -> Result:
     """Find a value that satisfies the form and is not one of `values`."""
     forms = prover.forms
-    return prover.inner(forms.all_of(form, *(forms.negate(forms.constant(value)) for value in values)))
+    return prover.decide_inside(forms.all_of(form, *(forms.negate(forms.constant(value)) for value in values)))
 
 
 def _list_domain(prover: Decider, form: Formula, amount: int) -> list[Json] | Unknown | None:

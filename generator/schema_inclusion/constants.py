@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from schema_inclusion.constraints import Constraints
 from schema_inclusion.formula import Constant, Kind, Kinds
-from schema_inclusion.values import Json, number_of, to_number
+from schema_inclusion.values import Json, get_number, to_number
 
 Constants: TypeAlias = frozenset[Constant]
 
@@ -21,7 +21,7 @@ def to_constant(value: Json) -> Constant | None:
         return (Kind.NULL, "")
     if isinstance(value, bool):
         return (Kind.TRUE if value else Kind.FALSE, "")
-    number = number_of(value)
+    number = get_number(value)
     return None if number is None else (Kind.NUMBER, number)
 
 

@@ -165,7 +165,7 @@ def _find_dialect(address: str) -> Dialect | None:
     return next((dialect for dialect in Dialect if dialect.value.replace("https:", "http:") == plain), None)
 
 
-def in_another_dialect(schema: dict[str, Json], dialect: Dialect) -> bool:
+def names_other_dialect(schema: dict[str, Json], dialect: Dialect) -> bool:
     """Whether a schema names a dialect other than that of the document."""
     uri = schema.get("$schema")
     return isinstance(uri, str) and _find_dialect(uri) is not dialect

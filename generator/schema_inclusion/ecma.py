@@ -22,7 +22,7 @@ import jsonschema_rs
 from schema_inclusion.formats import FORMATS, is_of
 from schema_inclusion.once import spend
 from schema_inclusion.regex import may_backtrack
-from schema_inclusion.spelling import in_python, in_rust
+from schema_inclusion.spelling import spell_for_python, spell_for_rust
 from schema_inclusion.syntax import UnsupportedPattern
 from schema_inclusion.values import to_exact
 
@@ -42,7 +42,7 @@ CHARACTERS_A_STEP: Final = 100_000
 def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Compile a pattern for Python. Raises `re.error` if Python cannot match it as ECMA-262 does."""
     try:
-        return re.compile(in_python(pattern), re.ASCII)
+        return re.compile(spell_for_python(pattern), re.ASCII)
     except (UnsupportedPattern, OverflowError) as fault:
         raise re.error(str(fault)) from None
 
@@ -54,7 +54,7 @@ def _make_engine(pattern: str, limit: int) -> tuple[jsonschema_rs.Validator, boo
     Raises `re.error` if there is no such engine.
     """
     try:
-        spelling = in_rust(pattern)
+        spelling = spell_for_rust(pattern)
         if spelling.gap:
             raise re.error(spelling.gap)
         is_linear = spelling.linear is not None

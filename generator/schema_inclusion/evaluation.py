@@ -34,7 +34,7 @@ from schema_inclusion.formula import (
     Unique,
 )
 from schema_inclusion.patterns import matches
-from schema_inclusion.values import Json, are_distinct, number_of, to_exact
+from schema_inclusion.values import Json, are_distinct, get_number, to_exact
 
 
 def find_kind(value: Json) -> Kinds:
@@ -158,7 +158,7 @@ def _evaluate(forms: Forms, formula: Formula, value: Json, cache: _Known) -> boo
                 return True
             return _is_inside(len(value), low, high)
         case Numbers() | Bound() | Multiple():
-            number = number_of(value)
+            number = get_number(value)
             return number is None or number_satisfies(formula, number)
         case Item(index, form):
             return not isinstance(value, list) or index >= len(value) or _look_up(forms, form, value[index], cache)

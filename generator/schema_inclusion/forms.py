@@ -36,7 +36,7 @@ from schema_inclusion.formula import (
     Types,
     Unique,
 )
-from schema_inclusion.values import Json, number_of, to_exact
+from schema_inclusion.values import Json, get_number, to_exact
 
 _F = TypeVar("_F", bound=Formula)
 
@@ -454,7 +454,7 @@ class Forms:
         numbers: set[Fraction] = set()
         containers: list[Formula] = []
         for value in values:
-            number = number_of(value)
+            number = get_number(value)
             if isinstance(value, str):
                 texts.add(value)
                 kinds |= Kind.STRING

@@ -87,7 +87,7 @@ class Prover:
         self._provisional.clear()
         self._level = 0
 
-    def inner(self, formula: Formula) -> Result:
+    def decide_inside(self, formula: Formula) -> Result:
         """Like `decide`, for a value inside the current one."""
         self._level += 1
         outcome = self.decide(formula)

@@ -23,15 +23,15 @@ from schema_inclusion.document import (
     find_outermost_published,
     has_only_dynamic_target,
     has_only_recursive_target,
-    in_another_dialect,
     names_one_of_several,
+    names_other_dialect,
     resolve,
     walk_schemas,
 )
 from schema_inclusion.formats import FORMATS, WIDER
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Formula, Kind
-from schema_inclusion.values import Json, number_of
+from schema_inclusion.values import Json, get_number
 
 DEEPEST_AT_ONCE: Final = 24
 """The maximum nesting of schemas that are translated at once; deeper ones stay references, which are unfolded on demand."""
@@ -94,7 +94,7 @@ class Normaliser:
             return self.forms.top if schema else self.forms.bottom
         if not isinstance(schema, dict):
             return self.forms.opaque("something that is not a schema stands where one is needed")
-        if in_another_dialect(schema, scope.dialect):
+        if names_other_dialect(schema, scope.dialect):
             return self.forms.opaque("a schema inside the document is written in another dialect")
         scope = enter(scope, schema)
         key = (id(schema), scope.key)
@@ -259,7 +259,7 @@ _Read: TypeAlias = Callable[[_Keyword], Formula]
 
 
 def _require_number(value: Json) -> Fraction:
-    number = number_of(value)
+    number = get_number(value)
     if number is None:
         raise Malformed
     return number

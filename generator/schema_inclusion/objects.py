@@ -30,7 +30,7 @@ class Decider(Protocol):
 
     def decide(self, formula: Formula) -> Result: ...
 
-    def inner(self, formula: Formula) -> Result: ...
+    def decide_inside(self, formula: Formula) -> Result: ...
 
 
 MOST_ADDED: Final = 100
@@ -44,7 +44,7 @@ def split_conjunction(formula: Formula) -> tuple[Formula, ...]:
 
 def find_object(prover: Decider, formula: Formula, constraints: Constraints) -> Result:
     """Find an object that satisfies the constraints."""
-    outcome = collect(prover.inner(join_member(prover.forms, constraints, name)) for name in constraints.has)
+    outcome = collect(prover.decide_inside(join_member(prover.forms, constraints, name)) for name in constraints.has)
     if isinstance(outcome, Empty):
         return EMPTY
     if constraints.some:
@@ -118,7 +118,7 @@ def _list_places(
             continue
         fits = holds(forms, names, name)
         if fits is not False:
-            outcome = prover.inner(forms.all_of(join_member(forms, constraints, name), form))
+            outcome = prover.decide_inside(forms.all_of(join_member(forms, constraints, name), form))
             if isinstance(outcome, Empty):
                 continue
             if fits is None:
@@ -140,7 +140,7 @@ def _list_fresh(
 ) -> Iterator[_Place | Unknown | None]:
     """Yield a name of each class into which the regions divide the names; `None` if no value satisfies what its regions demand."""
     forms = prover.forms
-    name_result = prover.inner(names)
+    name_result = prover.decide_inside(names)
     if isinstance(name_result, Empty):
         return
     if regions:
@@ -148,7 +148,7 @@ def _list_fresh(
         yield from _list_fresh(prover, forms.all_of(names, forms.negate(region)), form, other_regions)
         yield from _list_fresh(prover, forms.all_of(names, region), forms.all_of(form, demand), other_regions)
         return
-    value = prover.inner(form)
+    value = prover.decide_inside(form)
     if isinstance(value, Empty):
         yield None
     elif isinstance(name_result, Unknown):

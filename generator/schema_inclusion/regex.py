@@ -25,8 +25,8 @@ from schema_inclusion.syntax import (
     Sequence,
     UnsupportedPattern,
     join_ranges,
+    make_ranges,
     map_parts,
-    of,
     walk,
 )
 
@@ -108,7 +108,7 @@ def _matches_once(node: Node, number: int) -> bool:
 def _insert_text(node: Node, number: int, text: str) -> Node:
     match node:
         case BackReference(group_number) | Group(_, group_number) if group_number == number:
-            return Sequence(tuple(Chars(of(character)) for character in text))
+            return Sequence(tuple(Chars(make_ranges(character)) for character in text))
         case _:
             return map_parts(node, lambda part: _insert_text(part, number, text))
 

@@ -1,7 +1,7 @@
 r"""Translate ECMA-262 patterns to the syntax of other engines: one translation for all validators.
 
-`in_python` is for `re`, `in_rust` for the crates `regex`, whose time depends on the text alone, and `fancy-regex`, which also has
-look-around and back references. Character classes are spelled out, so that no engine uses its own `\d`, `\w`, `\s`, `.` or `$`.
+`spell_for_python` is for `re`, `spell_for_rust` for the crates `regex`, whose time depends on the text alone, and `fancy-regex`, which
+also has look-around and back references. Character classes are spelled out, so that no engine uses its own `\d`, `\w`, `\s`, `.` or `$`.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _to_characters(pattern: Pattern) -> Node:
 
 
 @lru_cache(maxsize=4096)
-def in_rust(pattern: str) -> Spelling:
+def spell_for_rust(pattern: str) -> Spelling:
     """Translate a pattern for Rust's engines. Raises `UnsupportedPattern`; `InvalidPattern` if it is invalid in ECMA-262."""
     parsed_pattern = parse(pattern)
     if parsed_pattern.is_unicode and _ALIKE.fullmatch(pattern):
@@ -87,7 +87,7 @@ def in_rust(pattern: str) -> Spelling:
     return Spelling(_spell(node, "regex") if is_linear else None, _spell(node, "fancy-regex"), gap)
 
 
-def in_python(pattern: str) -> str:
+def spell_for_python(pattern: str) -> str:
     """Translate a pattern for `re` with the flag `ASCII`. Raises `UnsupportedPattern`; `InvalidPattern` if it is invalid in ECMA-262."""
     node = parse_characters(pattern)
     if any(isinstance(part, Chars) and part.properties for part in walk(node)):

@@ -67,7 +67,7 @@ def clip_ranges(ranges: Iterable[tuple[int, int]], low: int, high: int) -> Range
     return tuple((max(low, first), min(high, last)) for first, last in ranges if first <= high and last >= low)
 
 
-def of(text: str) -> Ranges:
+def make_ranges(text: str) -> Ranges:
     """The characters of a text."""
     return join_ranges((ord(character), ord(character)) for character in text)
 
@@ -75,9 +75,9 @@ def of(text: str) -> Ranges:
 DIGITS: Final[Ranges] = ((48, 57),)
 WORD: Final[Ranges] = join_ranges([(48, 57), (65, 90), (95, 95), (97, 122)])
 SPACE: Final[Ranges] = join_ranges(
-    [*of("\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff"), (0x2000, 0x200A)]
+    [*make_ranges("\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff"), (0x2000, 0x200A)]
 )
-LINE_ENDS: Final[Ranges] = of("\n\r\u2028\u2029")
+LINE_ENDS: Final[Ranges] = make_ranges("\n\r\u2028\u2029")
 _CLASSES: Final = {"d": DIGITS, "w": WORD, "s": SPACE}
 _CONTROLS: Final = {"t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r"}
 _SYNTAX: Final = frozenset("^$\\.*+?()[]{}|/")
@@ -344,7 +344,7 @@ class _Reader:
             case "{" | "}" | "]":
                 if self.is_unicode:
                     raise self.make_error(character, "it stands alone", start)
-                return Chars(of(character))
+                return Chars(make_ranges(character))
             case _:
                 return self.literal(character)
 
@@ -352,7 +352,7 @@ class _Reader:
         """The node of a literal character. With the flag `u`, a surrogate matches no text."""
         if self.is_unicode and is_surrogate(character):
             return Chars(())
-        return Chars(of(character))
+        return Chars(make_ranges(character))
 
     def complement_ranges(self, ranges: Ranges) -> Ranges:
         """The characters outside the ranges."""
@@ -547,7 +547,7 @@ class _Reader:
                     continue
                 ranges.append((ord("-"), ord("-")))
             for member in members:
-                ranges.extend(of(member) if isinstance(member, str) else member.ranges)
+                ranges.extend(make_ranges(member) if isinstance(member, str) else member.ranges)
                 properties.extend(() if isinstance(member, str) else member.properties)
         merged_ranges = join_ranges(ranges)
         if properties:

@@ -228,7 +228,7 @@ def to_exact(value: int | float) -> Fraction | None:
     return Fraction(repr(value)) if isinstance(value, ExactNumber) or math.isfinite(value) else None
 
 
-def number_of(value: Json) -> Fraction | None:
+def get_number(value: Json) -> Fraction | None:
     """The exact value of a JSON number; `None` for any other value."""
     return to_exact(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 

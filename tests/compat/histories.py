@@ -427,7 +427,7 @@ def routed(pair: Pair, finding: Finding, side: Revision) -> Iterator[Held]:
     if kind is not None:
         yield from _of_envelopes(pair, revised_, kind[1])
     places = {
-        name: f"#{place.partition('#')[2]}" if (place := revised_.in_file(at)) != at else name
+        name: f"#{place.partition('#')[2]}" if (place := revised_.locate_in_file(at)) != at else name
         for name, at in revised_.bundle.origins.items()
     }
     names = [

@@ -12,7 +12,7 @@ from acpgen import config
 from acpgen.compat.check_report import as_data
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Mode, Report
-from acpgen.compat.policy import Policy, apply, find_position, of_project
+from acpgen.compat.policy import Policy, apply, find_position, read_project_policy
 from acpgen.compat.waivers import read, waive
 from acpgen.input.load import display_path
 
@@ -136,7 +136,7 @@ def mode_of(rule: str) -> Mode:
 def policy_of(case: Path) -> tuple[config.Config | None, Policy]:
     """The project of a case, if it has one, and its policy."""
     project = config.read(case) if (case / "pyproject.toml").exists() else None
-    return project, of_project(project)
+    return project, read_project_policy(project)
 
 
 def report_of(case: Path) -> Report:

@@ -15,8 +15,8 @@ from acpgen.commands.shared_options import (
     Budget,
     Level,
     Methods,
-    at_least,
     read_references,
+    set_minimum,
 )
 
 
@@ -35,7 +35,7 @@ def history(
     revision: Annotated[list[str] | None, PROTOCOL] = None,
     *,
     since: str | None = None,
-    limit: Annotated[int, at_least(1)] = 50,
+    limit: Annotated[int, set_minimum(1)] = 50,
     budget: Budget = None,
     unstable: bool = False,
     methods: Methods = None,

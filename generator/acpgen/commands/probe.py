@@ -9,7 +9,7 @@ import typer
 
 from acpgen.commands import terminal
 from acpgen.commands.output import deliver, print_report, report_destinations, require_places
-from acpgen.commands.shared_options import at_least
+from acpgen.commands.shared_options import set_minimum
 
 
 def probe(
@@ -22,8 +22,8 @@ def probe(
     list_: bool = False,
     strict: bool = False,
     seed: int | None = None,
-    timeout: Annotated[float, at_least(0.1)] = 5.0,
-    total: Annotated[float, at_least(1.0)] = 100.0,
+    timeout: Annotated[float, set_minimum(0.1)] = 5.0,
+    total: Annotated[float, set_minimum(1.0)] = 100.0,
     env: list[str] | None = None,
     keep_home: bool = False,
     baseline: Path | None = None,

@@ -24,7 +24,7 @@ def complete_with(names: Callable[[str], list[str]]) -> Extra:
     return {"autocompletion": names}
 
 
-def at_least(minimum: float) -> Extra:
+def set_minimum(minimum: float) -> Extra:
     """The setting for the minimum of a number."""
     return {"min": minimum}
 
@@ -102,7 +102,7 @@ DESCRIPTIONS: Final = """
 PROTOCOL: Final = complete_with(complete_protocol)
 TARGET: Final = complete_with(complete_target)
 
-Budget: TypeAlias = Annotated[int | None, at_least(1)]
+Budget: TypeAlias = Annotated[int | None, set_minimum(1)]
 Level: TypeAlias = Annotated[str, restrict_to("level", "breaking", "risky", "additive", "never")]
 Methods: TypeAlias = Annotated[str | None, complete_with(complete_profile)]
 Protocols: TypeAlias = Annotated[list[str] | None, PROTOCOL]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from acpgen.commands import terminal
-from acpgen.commands.shared_options import Protocols, at_least, read_references, restrict_to
+from acpgen.commands.shared_options import Protocols, read_references, restrict_to, set_minimum
 from acpgen.errors import Faults, make_visible
 
 if TYPE_CHECKING:
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 def tap(
     command: list[str],
     *,
-    grace: Annotated[float, at_least(0)] = 10,
+    grace: Annotated[float, set_minimum(0)] = 10,
     record: Path | None = None,
     max_size: str | None = None,
-    max_files: Annotated[int | None, at_least(1)] = None,
+    max_files: Annotated[int | None, set_minimum(1)] = None,
     redact: bool = False,
     redact_pattern: list[str] | None = None,
     report: Path | None = None,

@@ -12,7 +12,7 @@ import typer
 
 from acpgen.commands import summary_text, terminal
 from acpgen.commands.output import finish, report_destinations
-from acpgen.commands.shared_options import Methods, Protocols, at_least
+from acpgen.commands.shared_options import Methods, Protocols, set_minimum
 from acpgen.errors import make_visible
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def validate(
     session: bool = False,
     sender: str | None = None,
     allow_unjudged: bool = False,
-    jobs: Annotated[int | None, at_least(1)] = None,
+    jobs: Annotated[int | None, set_minimum(1)] = None,
     resume: Path | None = None,
     protocol: Protocols = None,
     methods: Methods = None,

@@ -13,10 +13,10 @@ from msgspec import Struct
 from acpgen.compat.check_report import check_report
 from acpgen.compat.compare import read_inputs
 from acpgen.compat.findings import BUDGET, Mode, Report
-from acpgen.compat.policy import apply, find_position, of_project, require_roles
+from acpgen.compat.policy import apply, find_position, read_project_policy, require_roles
 from acpgen.compat.project_releases import list_versions, release_files, with_releases
 from acpgen.compat.report_cache import Comparer
-from acpgen.compat.sources import Input, at_merge_base, find_files, is_new, open_input
+from acpgen.compat.sources import Input, find_at_merge_base, find_files, is_new, open_input
 from acpgen.compat.waivers import find_waiver_file, parse_waivers, waive, with_waivers
 from acpgen.config import Config, find_config, find_profile
 from acpgen.diagnostics.outputs import Destination, require_apart
@@ -88,11 +88,11 @@ def run_diff(
     at = display_path(file)
     text = decode(read_bytes(file), at) if is_there else ""
     profile = None if methods is None else find_profile(methods)
-    before, base = at_merge_base(old, new) if merge_base else (old, None)
+    before, base = find_at_merge_base(old, new) if merge_base else (old, None)
     if allow_new and is_new(before, new):
         return None
     project = find_config(Path.cwd())
-    promised = of_project(project)
+    promised = read_project_policy(project)
     releases = None
     if project is not None and promised.since is not None:
         releases = release_files(project, new, promised.since, display_path(project.file))
@@ -161,7 +161,7 @@ def list_rules(rules: Sequence[str], output_format: str, project: Config | None)
             UNKNOWN_NAME(at="RULE", kind="rule", name=rule, hint=suggest_values(rule, entries_by_id))
             for rule in unknown
         )
-    promised, entries = of_project(project), [entries_by_id[rule] for rule in rules] or None
+    promised, entries = read_project_policy(project), [entries_by_id[rule] for rule in rules] or None
     if output_format == "json":
         return as_json(promised, entries)
     if entries is not None:

@@ -166,7 +166,10 @@ def compare_sides(old: Side, new: Side, *, budget: int = BUDGET, formats: bool =
         if not rewritten or not all({at, before.find_outermost(at)} & rewritten for at in places):
             reaches = (*reaches, report_restructuring(before, after, old.start, new.start, broken))
     findings = group_findings(
-        (replace(reach, old_at=before.in_file(reach.old_at), new_at=after.in_file(reach.new_at)) for reach in reaches),
+        (
+            replace(reach, old_at=before.locate_in_file(reach.old_at), new_at=after.locate_in_file(reach.new_at))
+            for reach in reaches
+        ),
         old.input,
         new.input,
     )
@@ -197,7 +200,7 @@ def _list_nameable(*sides: Side) -> Nameable:
     """The roles, methods and definitions that a policy may name, including unstable ones."""
     protocols = [side.meaning.protocol for side in sides]
     places = dict.fromkeys(
-        (side.input.at(path), pointed)
+        (side.input.locate(path), pointed)
         for side in sides
         for path, _, pointed in (at.partition("#") for at in side.meaning.bundle.origins.values())
     )
@@ -273,7 +276,7 @@ def read_revision(
     from acpgen.meaning.lower import lower
 
     first = side.documents.documents[0].path
-    with limit_steps(side.at(first), side.documents.size), _locate_faults(side):
+    with limit_steps(side.locate(first), side.documents.size), _locate_faults(side):
         set_place(first)
         bundled = _bundle_separately(_with_definitions(side.documents, root_definitions), side.methods)
         protocol = lower(bundled)
@@ -293,7 +296,7 @@ def _locate_faults(side: Input) -> Generator[None]:
     try:
         yield
     except Faults as caught:
-        raise Faults(fault.move_to(side.at(fault.at)) for fault in caught.faults) from None
+        raise Faults(fault.move_to(side.locate(fault.at)) for fault in caught.faults) from None
 
 
 def _find_assertions(documents: Documents) -> dict[str, Schema]:

@@ -218,7 +218,7 @@ class Reach:
         return self.severity if self.ruled is None else self.ruled.judged
 
 
-def _of_first(name: str) -> Any:
+def _delegate_to_first(name: str) -> Any:
     """A property of a finding that returns the attribute of its first reach."""
     return property(lambda finding: getattr(finding.reaches[0], name))
 
@@ -240,16 +240,16 @@ class Finding:
     repair: Repair | None = None
     no_repair: str = ""
 
-    rule: ClassVar[str] = _of_first("rule")
-    severity: ClassVar[Severity] = _of_first("severity")
-    effect: ClassVar[Effect] = _of_first("effect")
-    method: ClassVar[str | None] = _of_first("method")
-    flow: ClassVar[str] = _of_first("flow")
-    location: ClassVar[str] = _of_first("location")
-    message: ClassVar[str] = _of_first("message")
-    advice: ClassVar[str] = _of_first("advice")
-    declaration: ClassVar[str] = _of_first("declaration")
-    witness: ClassVar[Witness | None] = _of_first("witness")
+    rule: ClassVar[str] = _delegate_to_first("rule")
+    severity: ClassVar[Severity] = _delegate_to_first("severity")
+    effect: ClassVar[Effect] = _delegate_to_first("effect")
+    method: ClassVar[str | None] = _delegate_to_first("method")
+    flow: ClassVar[str] = _delegate_to_first("flow")
+    location: ClassVar[str] = _delegate_to_first("location")
+    message: ClassVar[str] = _delegate_to_first("message")
+    advice: ClassVar[str] = _delegate_to_first("advice")
+    declaration: ClassVar[str] = _delegate_to_first("declaration")
+    witness: ClassVar[Witness | None] = _delegate_to_first("witness")
 
     @property
     def first(self) -> Reach:

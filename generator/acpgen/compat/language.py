@@ -102,8 +102,8 @@ def make_report(old: Input, new: Input, budget: int, formats: bool) -> Report:
     )
     declarations = _Declarations(documents, open_comparer, weigh_formats=formats)
     findings = list(declarations.list_findings())
-    findings += map(documents.of_gone, list_removed(documents.old.definitions, documents.new.definitions))
-    findings += documents.of_unread()
+    findings += map(documents.report_gone, list_removed(documents.old.definitions, documents.new.definitions))
+    findings += documents.report_unread()
     reaches = [finding.first for finding in findings]
     inclusion = Inclusion(backward=answer(reaches, "new"), forward=answer(reaches, "old"))
     is_equal = old.documents.says_the_same(new.documents) and declarations.comparer.compare().same
@@ -180,7 +180,7 @@ def _make_document(side: Input) -> _Document:
         raise Faults([UNSUPPORTED(at=documents.name, subject="the comparison", reason=reason, remedy=remedy)])
     roots = {document.path: document.value for document in documents.documents}
     if all(map(_is_other, roots.values())):
-        raise Faults([NO_KEYWORD(at=side.at(documents.documents[0].path))])
+        raise Faults([NO_KEYWORD(at=side.locate(documents.documents[0].path))])
 
     def build_document(schema: JSON, read: Iterable[str]) -> _Document:
         parts = find_unread_members(roots, frozenset(read))
@@ -207,7 +207,7 @@ class _Documents:
     old: _Document
     new: _Document
 
-    def of_gone(self, place: str) -> Finding:
+    def report_gone(self, place: str) -> Finding:
         """The finding for a removed definition that the root does not refer to, so that there is nothing to compare it with."""
         name = self.old.definitions.name(place)
         message = f"The definition {name!r} was removed. The root does not refer to it, so who needs it is not known."
@@ -216,7 +216,7 @@ class _Documents:
         contents = (place, self.old.definitions.write_assertions(place))
         return self.make_finding(reach, places=(place, place), contents=contents)
 
-    def of_unread(self) -> Iterator[Finding]:
+    def report_unread(self) -> Iterator[Finding]:
         """Yield the findings for members of the root that are no keywords, differ, and appear to contain schemas."""
         before, after = self.old.unread, self.new.unread
         for key in dict.fromkeys((*before, *after)):

@@ -209,7 +209,7 @@ NONE: Final = Policy()
 """The default policy: everything is promised, and the severities of the check are unchanged."""
 
 
-def of_project(project: Config | None) -> Policy:
+def read_project_policy(project: Config | None) -> Policy:
     """The policy of a project. Raises `Faults`."""
     if project is None:
         return NONE

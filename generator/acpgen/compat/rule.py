@@ -151,21 +151,21 @@ class ChangeKind:
         """The result of one of its rules for a change."""
         names = _Names(change, self.words)
 
-        def of(cell: Any) -> Any:
+        def fill(cell: Any) -> Any:
             return cell.format_map(names) if isinstance(cell, str) else cell(change) if callable(cell) else cell
 
-        effect, sender = of(rule.effect), of(rule.sender)
+        effect, sender = fill(rule.effect), fill(rule.sender)
         return Judgement(
             rule=rule.id,
             effect=effect,
-            message=of(rule.message),
-            advice=of(rule.advice),
-            within=of(self.within),
-            subject=of(self.subject),
+            message=fill(rule.message),
+            advice=fill(rule.advice),
+            within=fill(self.within),
+            subject=fill(self.subject),
             accepted_by=sender if rule.or_lost or effect in ("refused", "unknown", "taken") else None,
             carried_by=sender if rule.or_lost or effect in ("lost", "otherwise") else None,
             gate=rule.gate(change),
-            ungated=of(rule.ungated),
+            ungated=fill(rule.ungated),
             between=rule.between,
             unaware=rule.unaware,
         )

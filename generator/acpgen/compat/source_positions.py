@@ -41,7 +41,7 @@ class SourcePositions:
         )
         place = write_plain_pointer(*keys)
         line, column = positions.locate_offset(offset)
-        return SourcePosition(self.side.at(path), place, line, column, resolve(whole, place) if keys else None)
+        return SourcePosition(self.side.locate(path), place, line, column, resolve(whole, place) if keys else None)
 
     def get_value(self, at: str) -> JSON:
         """The value at a place, or the nearest enclosing one; the whole file for its root."""

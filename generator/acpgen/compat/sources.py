@@ -47,7 +47,7 @@ class Input:
     source: Source | None = field(default=None, repr=False)
     methods: Profile | None = None
 
-    def at(self, path: str) -> str:
+    def locate(self, path: str) -> str:
         """The display name of a file."""
         return path if self.source is None else self.source.locate(path)
 
@@ -130,16 +130,16 @@ def find_source(location: str | Path) -> Source:
 
 def find_files(name: str) -> tuple[str, ...]:
     """The files in the working tree that a name denotes, ignoring its revision; none if it does not exist there."""
-    at_revision = _at_revision(name)
+    at_revision = _split_place(name)
     try:
         return find_source(name if at_revision is None else at_revision[1]).places
     except Faults:
         return ()
 
 
-def at_merge_base(old: str, new: str) -> tuple[str, MergeBase]:
+def find_at_merge_base(old: str, new: str) -> tuple[str, MergeBase]:
     """OLD at the merge base of its revision and that of NEW, or of `HEAD` if NEW is a file. Raises `Faults` if OLD is at no revision."""
-    before, after = _at_revision(old), _at_revision(new)
+    before, after = _split_place(old), _split_place(new)
     if before is None:
         raise Faults([NOT_AT_A_REVISION(at=old)])
     from acpgen.input.git_revisions import merge_base
@@ -150,7 +150,7 @@ def at_merge_base(old: str, new: str) -> tuple[str, MergeBase]:
 
 def is_new(old: str, new: str) -> bool:
     """Whether OLD's revision does not contain NEW. Raises `Faults` if either cannot be read for another reason."""
-    if _at_revision(old) is None:
+    if _split_place(old) is None:
         return False
     find_source(new)
     try:
@@ -162,7 +162,7 @@ def is_new(old: str, new: str) -> bool:
     return False
 
 
-def _at_revision(name: str) -> tuple[str, str] | None:
+def _split_place(name: str) -> tuple[str, str] | None:
     """The revision and the name at it; `None` for files in the working tree."""
     protocol = find_protocol_folder(name)
     is_here = (protocol is not None and protocol.exists()) or _is_there(Path(name)) or protocols.find(name) is not None

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from acpgen.input.walk import walk_schemas
 from acpgen.pointers import write_plain_pointer
-from schema_inclusion.spelling import in_python, in_rust, parse_characters
+from schema_inclusion.spelling import parse_characters, spell_for_python, spell_for_rust
 from schema_inclusion.syntax import (
     Ahead,
     BackReference,
@@ -63,7 +63,7 @@ class Expression(Struct, frozen=True):
 def translate_pattern(pattern: str) -> Expression:
     """Translate a pattern for the engines."""
     try:
-        translation = in_rust(pattern)
+        translation = spell_for_rust(pattern)
     except InvalidPattern:
         return Expression(gap=describe_fault(pattern))
     except UnsupportedPattern as fault:
@@ -145,7 +145,7 @@ def translate_to_python(pattern: str) -> str | None:
     """
     try:
         node = parse_characters(pattern)
-        translation = in_python(pattern)
+        translation = spell_for_python(pattern)
     except UnsupportedPattern:
         return None
     endless = sum(isinstance(part, Repeat) and part.high is None for part in walk(node))

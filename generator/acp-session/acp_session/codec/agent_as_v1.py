@@ -182,7 +182,7 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
     async def _set(self, body: Json, place: Place) -> Json:
         answer = await self.request("session/set_config_option", body, place)
         to_v1 = self.get_session(body["sessionId"]).to_v1
-        options = to_v1.replace_options(answer.get("configOptions") or (), place.at("configOptions"))
+        options = to_v1.replace_options(answer.get("configOptions") or (), place.descend("configOptions"))
         return {**answer, "configOptions": options}
 
     async def _prompt(self, body: Json, place: Place) -> Json:
@@ -217,7 +217,7 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
             message = why.get("message", "the work has failed")
             raise RequestError(why.get("code", INTERNAL_ERROR), message, why.get("data"))
         if reason not in list_values(v1.StopReason):
-            place.at("stopReason").lose("v1 has no such reason; 'end_turn' is sent instead", reason, "changed")
+            place.descend("stopReason").lose("v1 has no such reason; 'end_turn' is sent instead", reason, "changed")
             reason = "end_turn"
         place.lose_fields(end, "stopReason", "background", "_meta")
         return {"stopReason": reason, **({"_meta": end["_meta"]} if end.get("_meta") is not None else {})}
@@ -232,7 +232,7 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
         session, update, envelope = self.get_session(body["sessionId"]), body["update"], omit(body, "update")
         kind = update.get("sessionUpdate")
         if kind == "state_update":
-            await self._handle_state(session, update, envelope, place.at("update"))
+            await self._handle_state(session, update, envelope, place.descend("update"))
             return
         if kind == "user_message":
             session.open_prompts.record_user_message(str(update.get("messageId")))
@@ -243,13 +243,13 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
     async def _handle_state(self, session: Session, update: Json, envelope: Json, place: Place) -> None:
         state = update.get("state")
         if update.get("background"):
-            place.at("background").lose("v1 does not report background work", update["background"], "carried")
+            place.descend("background").lose("v1 does not report background work", update["background"], "carried")
             await self._carry(session, update, envelope)
         if state in BUSY_STATES:
             session.open_prompts.record_running()
             place.lose_fields(update, "sessionUpdate", "state", "background")
             if not session.open_prompts.open:
-                place.at("state").lose("v1 has no work without a prompt; its updates are still sent", state)
+                place.descend("state").lose("v1 has no work without a prompt; its updates are still sent", state)
         elif state == "idle":
             is_cancelled = update.get("stopReason") == "cancelled"
             async with session.sending:
@@ -257,7 +257,7 @@ class AgentAsV1(AgentRelay[Session], peers1.Agent):
                     await self._send(session, session.to_v1.flush(place), {})
                 session.open_prompts.record_idle(omit(update, "sessionUpdate", "state"), is_cancelled=is_cancelled)
         elif not update.get("background"):
-            place.at("state").lose("v1 has no such state", update, "carried")
+            place.descend("state").lose("v1 has no such state", update, "carried")
             await self._carry(session, update, envelope)
 
     async def _convert_update(self, session: Session, update: Json, envelope: Json) -> None:

@@ -291,7 +291,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         else:
             setting = omit(body, "type") if body.get("type") == "id" else body
             answer = await self.request("session/set_config_option", setting, place)
-            options.replace(answer.get("configOptions") or (), place.at("configOptions"))
+            options.replace(answer.get("configOptions") or (), place.descend("configOptions"))
         return {**answer, "configOptions": options.list_options()}
 
     async def _cancel_terminal(self, body: Json, _: Place) -> Json:
@@ -349,7 +349,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
             # a turn has no limit
             answer = to_builtins(await self.far.request("session/prompt", request, timeout=math.inf))
             for key in answer.keys() & STATE_FIELDS:
-                place.at(key).lose(CONFLICT, answer[key])
+                place.descend(key).lose(CONFLICT, answer[key])
             end = omit(answer, *STATE_FIELDS)
         except Exception as exception:  # noqa: BLE001 - whatever kept the prompt from being sent ends it
             error = (
@@ -412,7 +412,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
 
     async def _update(self, body: Json, place: Place) -> None:
         session = self.get_session(body["sessionId"])
-        update = session.to_v2.update(body["update"], place.at("update"))
+        update = session.to_v2.update(body["update"], place.descend("update"))
         if session.is_muted:
             return
         await self.report_start(session)
@@ -469,7 +469,7 @@ class AgentAsV2(AgentRelay[Session], peers2.Agent):
         if session.is_muted:
             return
         if not is_carried(update):
-            place.at("update").lose("only what v1 has no form for is carried", update)
+            place.descend("update").lose("only what v1 has no form for is carried", update)
             return
         await self.report_start(session)
         if update["sessionUpdate"] == "state_update" and update["state"] in TURN_STATES:

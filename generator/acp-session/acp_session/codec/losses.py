@@ -75,7 +75,7 @@ class Place:
     path: tuple[str | int, ...] = ()
     session_id: str | None = None
 
-    def at(self, *path: str | int) -> Place:
+    def descend(self, *path: str | int) -> Place:
         """A place below this one."""
         return Place(self.losses, self.method, (*self.path, *path), self.session_id)
 
@@ -88,7 +88,7 @@ class Place:
         """Report all fields here as lost, except those in `handled_fields`."""
         for key in source:
             if key not in handled_fields:
-                self.at(key).lose("the other version has no place for this field", source[key])
+                self.descend(key).lose("the other version has no place for this field", source[key])
 
     def lose_dropped(self, drop: Dropped) -> None:
         """Report a value that the types of the other version do not accept; this is the hook `on_drop` of decoding."""

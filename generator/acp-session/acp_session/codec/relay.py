@@ -238,8 +238,8 @@ def with_id_of_client(body: Json, place: Place, sent_by: Connection | None) -> J
         return {**body, "requestId": pending_request.within.id}
     session_id = getattr(pending_request.params, "session_id", None)
     if session_id is None:
-        place.at("requestId").lose("the client no longer waits for this request", body["requestId"])
+        place.descend("requestId").lose("the client no longer waits for this request", body["requestId"])
         raise make_invalid_params("the client no longer waits for this request", "/requestId")
     sentence = "the client already has its answer; the elicitation belongs to the session"
-    place.at("requestId").lose(sentence, kind="changed")
+    place.descend("requestId").lose(sentence, kind="changed")
     return {**omit(body, "requestId"), "sessionId": session_id}

@@ -168,7 +168,7 @@ class ToV1(Walker):
             place.lose_fields(update, "sessionUpdate", "messageId")
             return []
         content: Sequence[Any] = update["content"] or ()
-        digests, start, at = [_hash_content(block) for block in content], len(message.digests), place.at("content")
+        digests, start, at = [_hash_content(block) for block in content], len(message.digests), place.descend("content")
         if digests[:start] != message.digests:
             if not content:
                 at.lose("v1 cannot retract a message", update["content"])
@@ -180,7 +180,9 @@ class ToV1(Walker):
         if len(content) == start:
             place.lose_fields(update, "sessionUpdate", "messageId", "content")
         envelope = {**omit(update, "content"), "sessionUpdate": kind}
-        blocks = [self.convert("ContentBlock", content[index], at.at(index)) for index in range(start, len(content))]
+        blocks = [
+            self.convert("ContentBlock", content[index], at.descend(index)) for index in range(start, len(content))
+        ]
         return [_rename(message, {**envelope, "content": block}) for block in blocks]
 
     def convert_tool_call(self, update: Json, place: Place) -> Json:
@@ -191,7 +193,7 @@ class ToV1(Walker):
             if key in source and source[key] is None:
                 del source[key]
                 if key in call.sent_fields:
-                    place.at(key).lose("v1 cannot clear a field", None)
+                    place.descend(key).lose("v1 cannot clear a field", None)
         if "content" in source:
             call.content = list(source["content"])
         result: Json = self.convert_row("ToolCallUpdate", source, place)
@@ -201,7 +203,7 @@ class ToV1(Walker):
     def _convert_tool_call_update(self, update: Json, place: Place) -> Json:
         is_new = str(update.get("toolCallId")) not in self._calls
         call = self.convert_tool_call(update, place)
-        return _announce(call, place.at("title")) if is_new else call
+        return _announce(call, place.descend("title")) if is_new else call
 
     def _convert_tool_call_chunk(self, update: Json, place: Place) -> Json:
         """Convert a tool call whose content grows: v1 is sent all of it."""
@@ -210,12 +212,12 @@ class ToV1(Walker):
         call = get_or_add(self._calls, call_id, _Call)
         call.content.append(update.get("content"))
         if update.get("_meta"):
-            place.at("_meta").lose("v1 has no content chunks", update["_meta"])
+            place.descend("_meta").lose("v1 has no content chunks", update["_meta"])
         result = self._make_content_update(call_id, call, place)
         return _announce(result, place) if is_new else result
 
     def _make_content_update(self, call_id: str, call: _Call, place: Place) -> Json:
-        content = self.convert("ToolCallContent", call.content, place.at("content"))
+        content = self.convert("ToolCallContent", call.content, place.descend("content"))
         return {"sessionUpdate": "tool_call_update", "toolCallId": call_id, "content": content}
 
     def _show(self, name: str, terminal: _Terminal, place: Place) -> list[Json]:
@@ -230,22 +232,22 @@ class ToV1(Walker):
 
     def _merge_plans(self, update: Json, place: Place) -> list[Json] | None:
         """Merge all plans of the session into one."""
-        plan, at = as_object(update.get("plan")), place.at("plan")
+        plan, at = as_object(update.get("plan")), place.descend("plan")
         if plan.get("type") != "items":
             at.lose("v1 has no plan of this type", plan, "carried")
             return None
         name = str(plan.get("planId"))
-        steps = self.convert("PlanEntry", list(plan.get("entries") or ()), at.at("entries"))
+        steps = self.convert("PlanEntry", list(plan.get("entries") or ()), at.descend("entries"))
         get_or_add(self._plans, name, list[Json])[:] = steps
         if len(self._plans) > 1:
-            at.at("planId").lose("a session of v1 has one plan; it holds the steps of all plans", name, "changed")
+            at.descend("planId").lose("a session of v1 has one plan; it holds the steps of all plans", name, "changed")
         at.lose_fields(plan, "type", "planId", "entries")
         whole = [step for steps in self._plans.values() for step in steps]
         return [{**omit(update, "plan"), "sessionUpdate": "plan", "entries": whole}]
 
     def _convert_config_options(self, update: Json, place: Place) -> list[Json]:
         before = self.mode
-        options = self.replace_options(update.get("configOptions") or (), place.at("configOptions"))
+        options = self.replace_options(update.get("configOptions") or (), place.descend("configOptions"))
         updates: list[Json] = [{**update, "configOptions": options}]
         mode = self.mode
         if mode is not None and before is not None and mode.get("currentValue") != before.get("currentValue"):
@@ -279,7 +281,7 @@ class ToV1(Walker):
         """Convert the response that opens a session; modes are separate, and v1 sends commands by an update."""
         result = omit(answer, "configOptions", "availableCommands", "modes")
         if answer.get("configOptions") is not None:
-            result["configOptions"] = self.replace_options(answer["configOptions"], place.at("configOptions"))
+            result["configOptions"] = self.replace_options(answer["configOptions"], place.descend("configOptions"))
         option = self.mode
         if option is not None:
             result["modes"] = {"currentModeId": option.get("currentValue"), "availableModes": self.modes}
@@ -310,32 +312,32 @@ class ToV1(Walker):
             case "tool_call":
                 call = as_object(subject["toolCall"])
                 text = call.get("title")
-                place.at("subject").lose_fields(subject, "type", "toolCall")
+                place.descend("subject").lose_fields(subject, "type", "toolCall")
             case "command":
                 text = subject["command"]
                 call_id = subject.get("toolCallId")
                 call = {"toolCallId": call_id} if call_id else _make_call(body)
                 call |= {"kind": "execute", "rawInput": {"command": text, "cwd": subject["cwd"]}}
-                place.at("subject").lose_fields(subject, "type", "toolCallId", "command", "cwd")
+                place.descend("subject").lose_fields(subject, "type", "toolCallId", "command", "cwd")
             case kind:
                 call = _make_call(body)
                 if kind is not None:
-                    place.at("subject").lose("v1 asks about tool calls only", subject, "carried")
+                    place.descend("subject").lose("v1 asks about tool calls only", subject, "carried")
                     call = with_original(call, subject)
         words = (body.get("title"), text, body.get("description"))
         title = "\n".join(dict.fromkeys(word for word in words if isinstance(word, str) and word.strip()))
         if subject.get("type") != "tool_call" or body.get("description") or body.get("title") != make_title(text):
-            place.at("title").lose("v1 has no prompt text; it is put into the tool call's title", kind="changed")
+            place.descend("title").lose("v1 has no prompt text; it is put into the tool call's title", kind="changed")
             call = {**call, "title": title or GENERIC_TITLE}
         if "toolCall" in body:
-            place.at("toolCall").lose(CONFLICT, body["toolCall"])
+            place.descend("toolCall").lose(CONFLICT, body["toolCall"])
         options = [option for option in body["options"] if option["kind"] in OPTION_KIND.v1_values]
         for index, option in enumerate(body["options"]):
             if option not in options:
-                place.at("options", index).lose("v1 has no option of this kind", option)
+                place.descend("options", index).lose("v1 has no option of this kind", option)
         if not options:
             raise make_invalid_params("none of the options can be offered to a client of v1", "/options")
-        call = self.convert("ToolCallUpdate", call, place.at("subject", "toolCall"))
+        call = self.convert("ToolCallUpdate", call, place.descend("subject", "toolCall"))
         return {**omit(body, "toolCall", *PROMPT_WORDS), "toolCall": call, "options": options}
 
     def _convert_unknown_outcome(self, outcome: Json, place: Place) -> Json:
@@ -343,19 +345,21 @@ class ToV1(Walker):
         return {"outcome": "cancelled"}
 
     def _convert_capabilities(self, capabilities: Json, place: Place) -> Json:
-        session, at = as_object(capabilities.get("session")), place.at("session")
+        session, at = as_object(capabilities.get("session")), place.descend("session")
         has_sessions = isinstance(capabilities.get("session"), dict)
         mcp = as_object(session.get("mcp"))
         if not has_sessions:
             at.lose("an agent of v1 always has sessions; requests for them are refused")
         elif not isinstance(mcp.get("stdio"), dict):
-            at.at("mcp", "stdio").lose("in v1 every agent starts MCP servers", kind="added")
+            at.descend("mcp", "stdio").lose("in v1 every agent starts MCP servers", kind="added")
         session_capabilities = omit(session, "prompt", "mcp")
         return {
             **self.convert_row("AgentCapabilities", omit(capabilities, "session"), place),
             "loadSession": has_sessions,
-            "promptCapabilities": self.convert("PromptCapabilities", as_object(session.get("prompt")), at.at("prompt")),
-            "mcpCapabilities": self.convert("McpCapabilities", omit(mcp, "stdio"), at.at("mcp")),
+            "promptCapabilities": self.convert(
+                "PromptCapabilities", as_object(session.get("prompt")), at.descend("prompt")
+            ),
+            "mcpCapabilities": self.convert("McpCapabilities", omit(mcp, "stdio"), at.descend("mcp")),
             "sessionCapabilities": self.convert("SessionCapabilities", session_capabilities, at)
             if has_sessions
             else {},
@@ -399,7 +403,7 @@ class ToV1(Walker):
             variables = [as_object(variable) for variable in result["env"]]
             result["env"] = {variable["name"]: variable["value"] for variable in variables}
             if any(variable.keys() - {"name", "value"} for variable in variables):
-                place.at("env").lose("v1 has only names and values", method["env"], "changed")
+                place.descend("env").lose("v1 has only names and values", method["env"], "changed")
         return result
 
 

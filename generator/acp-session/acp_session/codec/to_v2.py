@@ -101,7 +101,7 @@ class ToV2(Walker):
                 fields = omit(update, "currentModeId")
                 return {**fields, "sessionUpdate": "config_option_update", "configOptions": options}
             case "config_option_update":
-                self.options.replace(update.get("configOptions") or (), place.at("configOptions"))
+                self.options.replace(update.get("configOptions") or (), place.descend("configOptions"))
                 return {**update, "configOptions": self.options.list_options()}
             case "usage_update" if update.get("cost", 0) is None:
                 return omit(update, "cost")
@@ -136,7 +136,7 @@ class ToV2(Walker):
         """Convert the params or the result of `initialize`."""
         result: Json = self.convert_row(name, {**defaults, **body, "protocolVersion": 2}, place)
         if not isinstance(result.get("info"), dict):
-            place.at(info).lose("v2 requires a name and a version", kind="added")
+            place.descend(info).lose("v2 requires a name and a version", kind="added")
             result["info"] = UNKNOWN_INFO
         return result
 
@@ -144,7 +144,7 @@ class ToV2(Walker):
         """Convert the response that opens a session, with its modes among the options."""
         self.options.begin(answer, place)
         if "availableCommands" in answer:
-            place.at("availableCommands").lose(CONFLICT)
+            place.descend("availableCommands").lose(CONFLICT)
         options = self.options.list_options()
         config_options = {"configOptions": options} if options or answer.get("configOptions") is not None else {}
         return {**omit(answer, "modes", "configOptions", "availableCommands"), **config_options}
@@ -152,7 +152,7 @@ class ToV2(Walker):
     def _prompt(self, body: Json, place: Place) -> Json:
         """Convert a prompt; one without content becomes an empty text."""
         if body["prompt"] == []:
-            place.at("prompt").lose("a prompt of v2 has content; an empty text is sent", kind="added")
+            place.descend("prompt").lose("a prompt of v2 has content; an empty text is sent", kind="added")
             body = {**body, "prompt": [{"type": "text", "text": ""}]}
         result: Json = self.convert_row("PromptRequest", body, place)
         return result
@@ -161,12 +161,12 @@ class ToV2(Walker):
         """Convert a permission request: the tool call becomes its subject, unless it carries another, and provides its title."""
         for key in PROMPT_WORDS:
             if key in body:
-                place.at(key).lose(CONFLICT, body[key])
-        call = self.convert("ToolCallUpdate", body["toolCall"], place.at("toolCall"))
+                place.descend(key).lose(CONFLICT, body[key])
+        call = self.convert("ToolCallUpdate", body["toolCall"], place.descend("toolCall"))
         options: Json = {}
         for index, option in enumerate(body["options"]):
             if option["optionId"] in options:
-                place.at("options", index, "optionId").lose("in v2 the id of an option is used once", option)
+                place.descend("options", index, "optionId").lose("in v2 the id of an option is used once", option)
             options.setdefault(option["optionId"], option)
         subject = get_original(body["toolCall"])
         if subject is None or subject["type"] in ("tool_call", "command"):  # which v1 has itself
@@ -182,7 +182,7 @@ class ToV2(Walker):
 
     def _convert_capabilities(self, capabilities: Json, place: Place) -> Json:
         def convert_part(row: str, key: str) -> Json:
-            result: Json = self.convert(row, as_object(capabilities.get(key)), place.at(key))
+            result: Json = self.convert(row, as_object(capabilities.get(key)), place.descend(key))
             return result
 
         session_keys = ("loadSession", "promptCapabilities", "mcpCapabilities", "sessionCapabilities", "session")
@@ -221,7 +221,7 @@ class ToV2(Walker):
     def _convert_location(self, location: Any, place: Place) -> Any:
         if as_object(location).get("line") != 0:
             return location
-        place.at("line").lose("lines count from 1 in v2", 0)
+        place.descend("line").lose("lines count from 1 in v2", 0)
         return omit(location, "line")
 
     def _convert_option(self, option: Any, place: Place) -> Any:
@@ -232,7 +232,7 @@ class ToV2(Walker):
             return self.convert_row("SessionConfigOption", source, place)
         choices = [choice for choice in source.get("options") or () if as_object(choice).get("options") != []]
         if not choices:
-            place.at("options").lose("an option of v2 offers at least one value", option)
+            place.descend("options").lose("an option of v2 offers at least one value", option)
             return NOTHING
         return self.convert_row("SessionConfigOption", {**source, "options": choices}, place)
 
@@ -270,7 +270,7 @@ class OptionsOfV1:
     def begin(self, result: Mapping[str, Any], place: Place) -> None:
         """Initialize from the result of `session/new`, `load`, `resume` or `fork`. A new session keeps a mode that was set before."""
         before, self._modes = self._modes, as_object(result.get("modes"))
-        self.replace(result.get("configOptions") or (), place.at("configOptions"))
+        self.replace(result.get("configOptions") or (), place.descend("configOptions"))
         mode_ids = [as_object(mode).get("id") for mode in self._modes.get("availableModes") or ()]
         if "sessionId" in result and before.get("currentModeId") in mode_ids:
             self.set_mode(before["currentModeId"])

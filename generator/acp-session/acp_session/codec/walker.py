@@ -116,7 +116,7 @@ class Walker:
     def convert(self, name: str, value: Any, place: Place) -> Any:
         """Convert a value, or each item of a list. `NOTHING` means that it has no form in the other version; in a list it is omitted."""
         if is_array(value):
-            items = [self.convert(name, item, place.at(index)) for index, item in enumerate(value)]
+            items = [self.convert(name, item, place.descend(index)) for index, item in enumerate(value)]
             return [item for item in items if item is not NOTHING]
         hook = self._hooks.get(name)
         return self.convert_row(name, value, place) if hook is None else hook(value, place)
@@ -147,14 +147,14 @@ class Walker:
         strange = {*renamed.values(), *(key for key, why in added.items() if why or not to_v2)} - renamed.keys()
         for key, value in source.items():
             if key in strange:
-                place.at(key).lose(CONFLICT, value)
+                place.descend(key).lose(CONFLICT, value)
             elif dropped.get(key):
                 if _says_something(value):
-                    place.at(key).lose(dropped[key], value)
+                    place.descend(key).lose(dropped[key], value)
             elif key not in dropped or not to_v2:
                 new = renamed.get(key, key)
                 name = row.fields.get(key if to_v2 else new)
-                result = value if name is None else self.convert(name, value, place.at(key))
+                result = value if name is None else self.convert(name, value, place.descend(key))
                 if result is not NOTHING:
                     yield new, result
 

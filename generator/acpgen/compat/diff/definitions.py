@@ -156,19 +156,19 @@ def _is_anything(revision: SchemaRevision, type_: ir.Type) -> bool:
 def compare(work: Comparison) -> None:
     """Record all differences of one pair, and the pairs inside it."""
     _diff_names(work)
-    work.add_doubt(work.before.list_residue(work.old.names), work.after.list_residue(work.new.names), work.at())
+    work.add_doubt(work.before.list_residue(work.old.names), work.after.list_residue(work.new.names), work.places)
     if work.old.anything != work.new.anything:
         removed, added = ((ir.Anything(),) if shape.anything else () for shape in (work.old, work.new))
         work.note(_make_type_change(work, removed, added))
         return
     if work.old.nullable != work.new.nullable:
-        work.note(Change("null", work.old.nullable or None, work.new.nullable or None, **work.at()))
+        work.note(Change("null", work.old.nullable or None, work.new.nullable or None, **work.places))
     for kind in KINDS:
-        old, new = work.old.of(kind), work.new.of(kind)
+        old, new = work.old.select(kind), work.new.select(kind)
         if old and new:  # others are reported together with all kinds that only one side has
             _OF_KIND[kind](work, old, new)
     removed_types, added_types = (
-        tuple(shape.of(kind)[0] for kind in KINDS if shape.of(kind) and not opposite.of(kind))
+        tuple(shape.select(kind)[0] for kind in KINDS if shape.select(kind) and not opposite.select(kind))
         for shape, opposite in ((work.old, work.new), (work.new, work.old))
     )
     if removed_types or added_types:
@@ -200,7 +200,7 @@ def _make_type_change(
     if now == before:  # both admit any value
         now, before = (f"any value, with a form for {_describe_kinds(shape)}" for shape in (work.new, work.old))
     detail = f"{now} (previously {before})"
-    return Change("type", tuple(removed_types) or None, tuple(added_types) or None, detail=detail, **work.at())
+    return Change("type", tuple(removed_types) or None, tuple(added_types) or None, detail=detail, **work.places)
 
 
 _OF_KIND: Final[Mapping[Kind, Callable[[Comparison, tuple[Alternative, ...], tuple[Alternative, ...]], None]]] = {

@@ -160,7 +160,8 @@ class Comparison:
         self.old_at = self.before.locate_type(pair.old)
         self.new_at = self.after.locate_type(pair.new)
 
-    def at(self) -> ChangePlaces:
+    @property
+    def places(self) -> ChangePlaces:
         """The places of the pair."""
         return {"old_at": self.old_at, "new_at": self.new_at}
 

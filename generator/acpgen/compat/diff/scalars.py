@@ -30,7 +30,7 @@ def diff_scalar_limits(
     work: Comparison, old_values: Constants | None, old_free: Free, new_values: Constants | None, new_free: Free
 ) -> Iterator[Change]:
     """Yield what one side's strings or numbers admit and the other's refuse. Two sets of known constants are not compared here."""
-    at = work.at()
+    at = work.places
     backward = _diff_one_way(work, old_values, old_free, new_values, new_free, "old")
     forward = _diff_one_way(work, new_values, new_free, old_values, old_free, "new")
     yield from join_changes([*backward, *forward])
@@ -92,7 +92,7 @@ def _diff_one_way(
     sender: Revision,
 ) -> Iterator[Change]:
     """Yield the changes of one direction: what a sender's constants and free types admit and the receiver refuses."""
-    at = work.at()
+    at = work.places
     sent, accepted = describe(sent_free, sent_values), describe(accepted_free, accepted_values)
     old, new = (sent, accepted) if sender == "old" else (accepted, sent)
     free_schema: Schema = {"anyOf": [write_schema(type_) for type_ in accepted_free]}
@@ -182,7 +182,9 @@ def diff_booleans(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alt
     words = _write_booleans(before), _write_booleans(after)
     directions: tuple[tuple[Revision, object], ...] = (("old", before - after), ("new", after - before))
     limits = (
-        LimitChange("limit", *words, keyword="enum", admitted_by=side, **work.at()) for side, rest in directions if rest
+        LimitChange("limit", *words, keyword="enum", admitted_by=side, **work.places)
+        for side, rest in directions
+        if rest
     )
     work.note(*join_changes(limits))
 

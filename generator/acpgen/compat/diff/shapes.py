@@ -62,7 +62,7 @@ class Shape(Struct, frozen=True):
     anything: bool
     names: tuple[str, ...]
 
-    def of(self, kind: Kind) -> tuple[Alternative, ...]:
+    def select(self, kind: Kind) -> tuple[Alternative, ...]:
         """The alternatives of one JSON type."""
         return tuple(alternative for alternative in self.alternatives if find_kind(alternative) == kind)
 

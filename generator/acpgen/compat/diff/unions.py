@@ -27,7 +27,9 @@ def diff_alternatives(
     """Compare alternatives pair by pair; with `several`, the place has more alternatives than these."""
     matching = match_alternatives(work, old, new)
     if matching is None:
-        work.note(Change("undecided", detail="there are too many alternatives to compare each with each", **work.at()))
+        work.note(
+            Change("undecided", detail="there are too many alternatives to compare each with each", **work.places)
+        )
         return
     pairs, removed_alternatives, added_alternatives = matching
     several = several or len(old) > 1 or len(new) > 1
@@ -51,15 +53,15 @@ def _diff_alternative(work: Comparison, old: Alternative, new: Alternative, step
             records.diff_records(work, old, new)
         case ir.Array(), ir.Array():
             work.add_child(Step("item", old=old, new=new), old.items, new.items)
-            work.note(*scalars.join_changes(scalars.diff_array_limits(old, new, work.at())))
+            work.note(*scalars.join_changes(scalars.diff_array_limits(old, new, work.places)))
         case ir.Tuple(), ir.Tuple() if len(old.first) == len(new.first):
             entries = zip((*old.first, old.rest), (*new.first, new.rest), strict=True)
             for index, (old_entry, new_entry) in enumerate(entries):
                 work.add_child(Step("item", index, old=old, new=new), old_entry, new_entry)
             if (old.min_items, old.max_items, old.unique) != (new.min_items, new.max_items, new.unique):
-                work.note(Change("undecided", detail=DOUBT, **work.at()))
+                work.note(Change("undecided", detail=DOUBT, **work.places))
         case _:
-            work.note(Change("undecided", detail=DOUBT, **work.at()))
+            work.note(Change("undecided", detail=DOUBT, **work.places))
 
 
 def diff_objects(work: Comparison, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
@@ -155,7 +157,7 @@ def _locate_variant(variant: ir.Variant, union: ir.TaggedUnion, definitions: Map
 
 def _foresees(work: Comparison, union: ir.TaggedUnion) -> bool:
     """Whether the branch of the old side that may lack the tag has known values for it and accepts unknown ones."""
-    default = work.before.get_shape(ir.Ref(union.default)).of("object") if union.default else ()
+    default = work.before.get_shape(ir.Ref(union.default)).select("object") if union.default else ()
     fields = (field for record in default if isinstance(record, Objects) for field in record.fields)
     shapes = (work.before.get_shape(field.type) for field in fields if field.name == union.tag)
     alternatives = (alternative for shape in shapes for alternative in shape.alternatives)
@@ -192,7 +194,7 @@ def split(
         else:  # the constant does not tell it from another one
             names.extend(variant.type for variant in group)
     shapes = [side.get_shape(ir.Ref(name)) for name in dict.fromkeys(names) if name is not None]
-    rest.extend(record for shape in shapes for record in shape.of("object") if isinstance(record, Objects))
+    rest.extend(record for shape in shapes for record in shape.select("object") if isinstance(record, Objects))
     union = ir.TaggedUnion(
         name="",
         tag=tag,

@@ -12,7 +12,7 @@ from acpgen.compat.compare import compare_sides
 from acpgen.compat.findings import BUDGET, Report
 from acpgen.compat.history.revision_sources import HistoryOptions, Revisions, from_git, from_paths, from_releases
 from acpgen.compat.history.timeline import Timeline, make_timeline
-from acpgen.compat.policy import apply, find_position, of_project, require_roles
+from acpgen.compat.policy import apply, find_position, read_project_policy, require_roles
 from acpgen.compat.project_releases import list_versions
 from acpgen.config import find_config, find_profile
 from acpgen.diagnostics.outputs import require_apart
@@ -32,7 +32,7 @@ def compare_history(options: HistoryOptions) -> Timeline:
     written_to = [destination.file for destination in options.destinations]
     require_apart(written_to, (*revisions.files, *options.references.values(), file, options.methods, settings))
     versions = () if project is None else list_versions(project, options.path or options.given[-1])
-    policy, position, today = of_project(project), find_position(project), date.today()
+    policy, position, today = read_project_policy(project), find_position(project), date.today()
 
     def waive(report: Report) -> Report:
         """Apply the policy and the waivers to the report of a step, keeping only its own notes."""

@@ -8,7 +8,7 @@ from typing import TypeAlias, assert_never
 from acpgen import ir
 from acpgen.compat.diff.renames import find_renamed_definitions
 from acpgen.compat.findings import Bindings
-from acpgen.compat.protocol.check.counterparts import of_files
+from acpgen.compat.protocol.check.counterparts import find_file_renames
 from acpgen.compat.protocol.revision import SchemaRevision
 
 Fact: TypeAlias = "tuple[str, object]"
@@ -21,7 +21,7 @@ def compare_bindings(old: SchemaRevision, new: SchemaRevision) -> Bindings:
     `identical`: the same names and types; `additive`: only additions; `breaking`: some names or types are removed or differ.
     """
     before, after = _collect_facts(old, _find_renames(old, new)), _collect_facts(new, {})
-    more = after - before or find_renamed_definitions(old.definitions, new).keys() - of_files(old, new).keys()
+    more = after - before or find_renamed_definitions(old.definitions, new).keys() - find_file_renames(old, new).keys()
     return "breaking" if before - after else "additive" if more else "identical"
 
 
@@ -44,7 +44,7 @@ def list_broken_classes(old: SchemaRevision, new: SchemaRevision, reported: Mapp
 
 
 def _find_renames(old: SchemaRevision, new: SchemaRevision) -> Mapping[str, str]:
-    return {**of_files(old, new), **find_renamed_definitions(old.definitions, new)}
+    return {**find_file_renames(old, new), **find_renamed_definitions(old.definitions, new)}
 
 
 def _collect_facts(side: SchemaRevision, renames: Mapping[str, str]) -> set[Fact]:

@@ -186,7 +186,7 @@ class SchemaRevision:
         name, rest = self.find_owner(at)
         return name + list_fields(rest)
 
-    def in_file(self, at: str) -> str:
+    def locate_in_file(self, at: str) -> str:
         """The place in the file: in its root if a definition represents the root."""
         for path, (name, _) in self.roots.definitions.items() if self.roots is not None else ():
             origin = self.bundle.origins.get(name, "")
@@ -552,7 +552,9 @@ class SchemaRevision:
     def _leads(self, type_: ir.Type, path: tuple[str, ...]) -> bool:
         if not path:
             return True
-        records = (record for record in find_shape(type_, self.definitions).of("object") if isinstance(record, Objects))
+        records = (
+            record for record in find_shape(type_, self.definitions).select("object") if isinstance(record, Objects)
+        )
         fields = (field for record in records for field in self.list_stable(record.fields) if field.name == path[0])
         return any(self._leads(field.type, path[1:]) for field in fields)
 

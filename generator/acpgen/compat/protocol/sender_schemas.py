@@ -152,7 +152,7 @@ def _write_tagged(tag: str, schema: Schema) -> Schema:
 
 def _write_condition(name: str, names: Mapping[str, None], schemas: Mapping[str, Schema]) -> Schema:
     """The demand that a member that only a condition declares occurs only if the condition holds; empty without conditions."""
-    at_place = _at_one_place(name, schemas)
+    at_place = _list_conjuncts(name, schemas)
     if not any(keyword in schema for schema in at_place for keyword in ("if", "dependentSchemas")):
         return {}
     properties = {member for schema in at_place for member in schema.get("properties", {})}
@@ -183,7 +183,7 @@ def _make_elsewhere_test(record: ir.Record, definitions: Mapping[str, Schema]) -
         if not is_object(holder) or keyword not in holder:
             continue
         start = {key: holder[key] for key in _TOGETHER.get(keyword, (keyword,)) if key in holder}
-        for schema, _, _ in _in_place(start, definitions):
+        for schema, _, _ in _list_subschemas(start, definitions):
             properties, is_start = schema.get("properties", {}), schema is start
             names.update(() if is_start else properties)
             patterns += schema.get("patternProperties", {})
@@ -220,7 +220,7 @@ def find_conditional_members(
     members: dict[tuple[str, str], tuple[str, Written, str]] = {}
     name = objects.name or ""
     start = schemas.get(name), schemas, ("allOf", "anyOf", "oneOf", *_CONDITIONS)
-    for schema, at, condition in _in_place(*start, name=name, places={name: objects.at, **places}):
+    for schema, at, condition in _list_subschemas(*start, name=name, places={name: objects.at, **places}):
         for member, inner in schema.get("properties", {}).items():
             if member not in field_names:
                 members.setdefault((member, ""), (condition, inner, f"{at}{write_plain_pointer('properties', member)}"))
@@ -235,7 +235,7 @@ _CONDITIONS: Final = ("then", "else", "dependentSchemas")
 _IN_PLACE: Final = ("allOf", "anyOf", "oneOf", "if", *_CONDITIONS, "not")
 
 
-def _in_place(
+def _list_subschemas(
     start: Any,
     schemas: Mapping[str, Schema],
     keywords: Sequence[str] = _IN_PLACE,
@@ -279,7 +279,7 @@ def list_member_names(start: Schema, schemas: Mapping[str, Schema]) -> tuple[dic
     """The member names that a schema mentions for the same object in any keyword, and the patterns of other names."""
     names: dict[str, None] = {}
     patterns: dict[str, None] = {}
-    for schema, _, _ in _in_place(start, schemas):
+    for schema, _, _ in _list_subschemas(start, schemas):
         properties, dependent = schema.get("properties", {}), schema.get("dependentRequired", {})
         names |= dict.fromkeys(
             (*properties, *schema.get("required", ()), *dependent, *schema.get("dependentSchemas", {}))
@@ -296,12 +296,14 @@ def list_member_names(start: Schema, schemas: Mapping[str, Schema]) -> tuple[dic
 
 def declares_batches(start: Schema, schemas: Mapping[str, Schema]) -> bool:
     """Whether a schema mentions arrays, or what they contain, in any keyword for the same value."""
-    return any("items" in schema or "array" in schema.get("type", ()) for schema, _, _ in _in_place(start, schemas))
+    return any(
+        "items" in schema or "array" in schema.get("type", ()) for schema, _, _ in _list_subschemas(start, schemas)
+    )
 
 
 def list_permitted_patterns(name: str | None, definitions: Mapping[str, Schema]) -> tuple[str, ...]:
     """The patterns for the names of undeclared members of a definition that refuses all other names; empty if any name is allowed."""
-    schemas = _at_one_place(name or "", definitions, ("allOf",))
+    schemas = _list_conjuncts(name or "", definitions, ("allOf",))
     return tuple(key for schema in schemas for key in schema.get("patternProperties", ())) if _is_shut(schemas) else ()
 
 
@@ -309,9 +311,9 @@ def close_for(member: str, objects: Objects, definitions: Mapping[str, Schema]) 
     """The objects as they treat a member that is no field: closed if they refuse it, by whichever keywords."""
     name = objects.name or ""
     names, patterns = _list_names(name, definitions)
-    is_open = any(schema.get("additionalProperties", False) for schema in _at_one_place(name, definitions))
+    is_open = any(schema.get("additionalProperties", False) for schema in _list_conjuncts(name, definitions))
     is_refused = member not in names and all(matches(pattern, member) is False for pattern in patterns) and not is_open
-    is_shut = is_refused and _is_shut(_at_one_place(name, definitions, ("allOf",)))
+    is_shut = is_refused and _is_shut(_list_conjuncts(name, definitions, ("allOf",)))
     return structs.replace(objects, extra=ir.Nothing()) if is_shut else objects
 
 
@@ -319,6 +321,6 @@ def _is_shut(schemas: Iterable[Schema]) -> bool:
     return any(schema.get(f"{kind}Properties") is False for schema in schemas for kind in ("additional", "unevaluated"))
 
 
-def _at_one_place(name: str, schemas: Mapping[str, Schema], keywords: Sequence[str] = _IN_PLACE) -> list[Schema]:
+def _list_conjuncts(name: str, schemas: Mapping[str, Schema], keywords: Sequence[str] = _IN_PLACE) -> list[Schema]:
     """A definition and all its subschemas that one of the keywords applies to the same value."""
-    return [schema for schema, _, _ in _in_place(schemas.get(name), schemas, keywords, name=name)]
+    return [schema for schema, _, _ in _list_subschemas(schemas.get(name), schemas, keywords, name=name)]

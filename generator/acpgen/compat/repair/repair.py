@@ -58,7 +58,7 @@ class RepairResult:
         """The changes of the files as a unified diff."""
         lines: list[str] = []
         for document in (document for document in self.new.documents.documents if document.path in self.texts):
-            at, *texts = self.new.at(document.path), document.text, self.texts[document.path]
+            at, *texts = self.new.locate(document.path), document.text, self.texts[document.path]
             before, after = (text.splitlines(keepends=True) for text in texts)
             lines += (
                 line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
@@ -72,7 +72,7 @@ class RepairResult:
         faults: list[Fault] = []
         source_files: Mapping[str, bytes] = dict(self.new.source.files) if self.new.source is not None else {}
         for path, text in self.texts.items():
-            at = self.new.at(path)
+            at = self.new.locate(path)
             why = _find_obstacle(Path(at), source_files.get(path))
             faults += [NOT_REPAIRABLE(at=at, reason=why)] if why else []
             targets[os.path.realpath(at)] = text
@@ -85,7 +85,7 @@ class RepairResult:
         for finding in self.report.findings:
             if finding.repair_sentence:
                 yield f"{finding.rule} {finding.declaration or finding.location}: {finding.repair_sentence}"
-        names = ", ".join(map(self.new.at, self.texts))
+        names = ", ".join(map(self.new.locate, self.texts))
         yield f"Written: {names}." if is_written else "Nothing was written."
 
 
@@ -341,7 +341,7 @@ def with_texts(side_input: Input, new_texts: Mapping[str, str]) -> Input:
     documents, values = list(side_input.documents.documents), side_input.documents.values_by_uri
     for index, document in enumerate(documents):
         if document.path in new_texts:
-            at, text = side_input.at(document.path), new_texts[document.path]
+            at, text = side_input.locate(document.path), new_texts[document.path]
             value = parse_json(text, at)
             faults = list(check(value, at, values))
             if faults:
@@ -362,5 +362,5 @@ def _write_patches(edits: Edits, side_input: Input) -> tuple[FilePatch, ...]:
     for path in sorted(edits):
         line_changes = diff_lines(before[path], after[path])
         suggestions = tuple(Suggestion(first, last, "\n".join(lines)) for first, last, lines in line_changes)
-        patches.append(FilePatch(side_input.at(path), tuple(patch(edits[path])), suggestions))
+        patches.append(FilePatch(side_input.locate(path), tuple(patch(edits[path])), suggestions))
     return tuple(patches)

@@ -35,7 +35,7 @@ class SchemaFiles:
     def find_place(self, position: SourcePosition | None) -> Place | None:
         """The place of a position; `None` without a position, and for files outside the schema."""
         for path in self.values if position is not None else ():
-            if position is not None and self.input.at(path) == position.file:
+            if position is not None and self.input.locate(path) == position.file:
                 return self.parse_parts(path, split_pointer(position.pointer))
         return None
 

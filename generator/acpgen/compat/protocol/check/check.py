@@ -12,8 +12,8 @@ from acpgen.compat.findings import BUDGET, CheckResult, Inclusion, Reach
 from acpgen.compat.protocol.check import frames, outside_messages
 from acpgen.compat.protocol.check.content import Content
 from acpgen.compat.protocol.check.context import Context
-from acpgen.compat.protocol.check.counterparts import list_shared_kinds, of_files
-from acpgen.compat.protocol.check.methods import of_methods
+from acpgen.compat.protocol.check.counterparts import find_file_renames, list_shared_kinds
+from acpgen.compat.protocol.check.methods import find_method_changes
 from acpgen.compat.protocol.revision import SchemaRevision
 
 
@@ -25,12 +25,12 @@ def check(old: SchemaRevision, new: SchemaRevision, budget: int = BUDGET, format
     context = Context(old, new, budget, formats)
     findings = [*_check_changes(context)]
     unread = [*outside_messages.find_unread_statements(context)]
-    differing = [*outside_messages.of_definitions(context, findings, frozenset(reach.new_at for reach in unread))]
+    differing = [*outside_messages.find_differences(context, findings, frozenset(reach.new_at for reach in unread))]
     reaches = (
         *findings,
         *differing,
         *unread,
-        *frames.of_frames(context, [*findings, *differing]),
+        *frames.find_unnamed(context, [*findings, *differing]),
         *outside_messages.find_unstable_differences(context, findings),
     )
     backward = outside_messages.find_inclusion(context, "old", reaches)
@@ -45,9 +45,9 @@ def _check_changes(context: Context) -> Iterator[Reach]:
     }
     for messages in pairs:
         walk.visit(messages.pair)
-    yield from of_methods(context)
-    yield from outside_messages.without_counterpart(context)
-    yield from frames.of_differences(context)
+    yield from find_method_changes(context)
+    yield from outside_messages.find_unpaired(context)
+    yield from frames.find_differences(context)
     root_kinds = frozenset(
         Pair(ir.Ref(name), ir.Ref(name))
         for root in context.roots
@@ -57,7 +57,7 @@ def _check_changes(context: Context) -> Iterator[Reach]:
     for messages in pairs:
         yield from content.compare(messages, elsewhere if messages.alone else root_kinds)
     yield from content.find_unexplained_refusals()
-    files = of_files(context.old, context.new)
+    files = find_file_renames(context.old, context.new)
     for change in walk.list_documentation_changes():
         if change.kind != "definition" or files.get(change.old) != change.new:
             yield context.report_editorial(change)

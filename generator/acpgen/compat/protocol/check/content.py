@@ -33,7 +33,7 @@ from acpgen.compat.protocol.check.counterparts import (
     write_location,
     write_path,
 )
-from acpgen.compat.protocol.check.reception import Receiver, is_meaningless, of_anything
+from acpgen.compat.protocol.check.reception import Receiver, is_meaningless, judge_as_misread
 from acpgen.compat.protocol.culprits import make_value_culprit, write_inside
 from acpgen.compat.protocol.revision import list_fields, scan_references, with_names
 from acpgen.compat.protocol.sender_schemas import declares_nothing, write_schema
@@ -393,7 +393,7 @@ class Content:
         if placed.free and (witness is None or witness.refused_by is None):
             if is_meaningless(change) and context.is_included(placed.pair, declared=False):
                 return None
-            judgement = of_anything(judgement, change)
+            judgement = judge_as_misread(judgement, change)
             received = receiver.receive(judgement)
         if judgement.effect == "taken" and (received is None or received.witness is None):
             assert isinstance(change, FieldChange)

@@ -206,17 +206,17 @@ class Context:
         nobody = MessagePair(NO_ROUTE, NO_ROUTE, "nobody")
         return self.reach(judgement, nobody, change, "", proven=True, cause=cause)
 
-    def of_definition(self, change: Change, name: str, doubtful: Sequence[Revision] | None = None) -> Reach:
+    def report_definition(self, change: Change, name: str, doubtful: Sequence[Revision] | None = None) -> Reach:
         """The finding of a change of a definition that no message contains; `doubtful` are the revisions that may refuse something."""
         reach = self.reach(judge(change), make_document_pair(name, name, name), change, name, proven=True)
         return reach if doubtful is None else replace(reach, doubtful=tuple(doubtful))
 
-    def not_compared(
+    def report_not_compared(
         self, name: str, reason: str, doubtful: Sequence[Revision] | None, at: ChangePlaces | None = None
     ) -> Reach:
-        """The finding that a part was not compared; `doubtful` as in `of_definition`."""
+        """The finding that a part was not compared; `doubtful` as in `report_definition`."""
         change = Change("not-compared", name=name, detail=reason, **(at or self.locate(name, name)))
-        return self.of_definition(change, name, doubtful)
+        return self.report_definition(change, name, doubtful)
 
     def locate(self, old: str, new: str) -> ChangePlaces:
         """The places of definitions in the sources; empty for a definition that a side does not have."""

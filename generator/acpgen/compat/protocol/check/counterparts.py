@@ -321,12 +321,12 @@ def _find_renames(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
     removed = old.stable_names - new.stable_names
     for name in sorted(new.stable_names - old.stable_names):
         renames.update({was: name for was in new.list_former_names(name) if was in removed})
-    for old_name, new_name in of_both_files(old.root_definitions, new.root_definitions):
+    for old_name, new_name in pair_by_file(old.root_definitions, new.root_definitions):
         renames.setdefault(old_name, new_name)
     return renames
 
 
-def of_both_files(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def pair_by_file(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield the corresponding entries of two revisions by file: the only entry of each, whatever its file is called, or those with the
     same path.
     """
@@ -336,7 +336,7 @@ def of_both_files(before: Mapping[str, str], after: Mapping[str, str]) -> Iterat
         yield from ((name, after[path]) for path, name in before.items() if path in after)
 
 
-def of_files(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
+def find_file_renames(old: SchemaRevision, new: SchemaRevision) -> dict[str, str]:
     """The new names of the root and of the definitions named after it, if each side has one root: two files give it two names."""
     before, after = old.root_definitions, new.root_definitions
     if len(before) != 1 or len(after) != 1:
@@ -466,7 +466,7 @@ def write_location(route: Route, steps: Sequence[Step], side: SchemaRevision) ->
     name = name_of(steps[0].new) if steps and steps[0].kind == "alternative" else None
     place = side.bundle.origins.get(name or "", "")
     if place and not {name, route.label}.intersection(side.declared):
-        return f"{route.label}#{side.in_file(place).partition('#')[2]}{write_path(steps[1:])}"
+        return f"{route.label}#{side.locate_in_file(place).partition('#')[2]}{write_path(steps[1:])}"
     return (route.label + write_path(steps)).lstrip(".")
 
 

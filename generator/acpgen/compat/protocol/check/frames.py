@@ -182,7 +182,7 @@ def _list_forms(schema: Schema) -> list[Schema]:
 # --- findings --------------------------------------------------------------------------------------------------------
 
 
-def of_differences(context: Context) -> Iterator[Reach]:
+def find_differences(context: Context) -> Iterator[Reach]:
     """Yield the changes in what definitions of whole messages, envelopes and roots require besides the content."""
     validator = context.validator
     for frame in context.frames:
@@ -202,7 +202,9 @@ def of_differences(context: Context) -> Iterator[Reach]:
             cause = Cause(label, (label, sender), judgement.message)
             yield context.reach(judgement, frame.messages, change, frame.names.new, witness, cause=cause)
         if doubtful:
-            yield context.not_compared(frame.names.new, "what surrounds the content of messages", doubtful, frame.at)
+            yield context.report_not_compared(
+                frame.names.new, "what surrounds the content of messages", doubtful, frame.at
+            )
 
 
 def _find_base(context: Context, names: Sides[str]) -> str:
@@ -216,7 +218,7 @@ def _find_base(context: Context, names: Sides[str]) -> str:
     return next((name for name in bases if old[name] != new[name]), "")
 
 
-def of_frames(context: Context, findings: Sequence[Reach]) -> Iterator[Reach]:
+def find_unnamed(context: Context, findings: Sequence[Reach]) -> Iterator[Reach]:
     """Yield the differences of definitions that frame messages, or are a union of these, that no finding names.
 
     They are written differently or exist in one revision only.
@@ -233,23 +235,23 @@ def of_frames(context: Context, findings: Sequence[Reach]) -> Iterator[Reach]:
             continue
         if len(places) < 2:
             if name not in {*context.cover.gone, *context.cover.added}:
-                yield _of_one(context, name, "old" if at["old_at"] else "new")
+                yield _report_unpaired(context, name, "old" if at["old_at"] else "new")
         elif context.old.write_demands(name, renames, alone) != context.new.write_demands(name, {}, alone):
             yield context.report_editorial(Change("structure", name=name, detail="carried", **at))
 
 
-def _of_one(context: Context, name: str, revision: Revision) -> Reach:
+def _report_unpaired(context: Context, name: str, revision: Revision) -> Reach:
     """The finding of a definition that frames messages in one revision only: whether it refuses any well-formed message."""
     side, at = context.revisions.on(revision), context.locate(name, name)
     schema = side.bundle.definitions[name]
     if name in side.bundle.framing and not list_branch_names(schema):
         if not _carries(schema):
             old, new = (name, None) if revision == "old" else (None, name)
-            return context.of_definition(Change("definition", old, new, **at), name)
+            return context.report_definition(Change("definition", old, new, **at), name)
         sent_schema = _write_plain_messages(schema, [method.name for method in side.methods])
         accepted_schema = side.write_frame(schema, context.contents.on(revision), schema)
         if context.acceptance.include(sent_schema, accepted_schema, get_opposite(revision)).verdict.value != "yes":
-            return context.not_compared(name, "the message envelope is only in one revision", [revision], at)
+            return context.report_not_compared(name, "the message envelope is only in one revision", [revision], at)
     return context.report_editorial(Change("structure", name=name, detail="carried", **at))
 
 

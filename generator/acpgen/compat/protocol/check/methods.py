@@ -18,17 +18,17 @@ from acpgen.compat.rules import judge
 from acpgen.input.walk import Schema, is_array
 
 
-def of_methods(context: Context) -> Iterator[Reach]:
+def find_method_changes(context: Context) -> Iterator[Reach]:
     """Yield the findings of all changes of methods."""
     for change in compare(context.old, context.new):
-        yield _of_method(context, change)
+        yield _report_method(context, change)
     for old, new in context.methods:
-        yield from _of_positions(context, old, new)
+        yield from _find_moved_params(context, old, new)
     if context.old.protocol.batch != context.new.protocol.batch:
-        yield _of_batches(context)
+        yield _report_batches(context)
 
 
-def _of_method(context: Context, change: Change) -> Reach:
+def _report_method(context: Context, change: Change) -> Reach:
     old, new = change.within
     part: Literal["params", "result"] = "result" if change.kind == "null-result" else "params"
     pair = make_method_pair(old, new, part, context.new.protocol.sides)
@@ -40,7 +40,7 @@ def _of_method(context: Context, change: Change) -> Reach:
     return context.reach(judgement, pair, change, pair.new.part, witness)
 
 
-def _of_batches(context: Context) -> Reach:
+def _report_batches(context: Context) -> Reach:
     old, new = context.old.protocol.batch or None, context.new.protocol.batch or None
     change = Change("batch", old, new, **context.locate_roots())
     judgement = judge(change)
@@ -62,7 +62,7 @@ def _of_batches(context: Context) -> Reach:
 # --- positions of params ---------------------------------------------------------------------------------------------
 
 
-def _of_positions(context: Context, old: ir.Method, new: ir.Method) -> Iterator[Reach]:
+def _find_moved_params(context: Context, old: ir.Method, new: ir.Method) -> Iterator[Reach]:
     """Yield a finding if positional params are read as other params. If all of them are refused, the refusal is reported instead.
 
     If params may also be sent by name, a removed param is reported there.
@@ -71,7 +71,7 @@ def _of_positions(context: Context, old: ir.Method, new: ir.Method) -> Iterator[
     if old.params is None or new.params is None or not changes:
         return
     shapes = context.old.get_shape(ir.Ref(old.params)), context.new.get_shape(ir.Ref(new.params))
-    is_named = all(shape.of("object") for shape in shapes)
+    is_named = all(shape.select("object") for shape in shapes)
     if is_named and not any(was in new.positions or name in old.positions for was, name in changes):
         return
     misread_values = _find_misread(context, old, new)

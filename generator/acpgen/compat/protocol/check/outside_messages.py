@@ -11,7 +11,7 @@ from acpgen.compat.changes import Change, ChangePlaces
 from acpgen.compat.diff.pairs import Pair
 from acpgen.compat.findings import Answer, Coverage, NotCompared, Reach, Revision, get_opposite
 from acpgen.compat.protocol.check.context import Context
-from acpgen.compat.protocol.check.counterparts import find_closure, find_unread, of_both_files
+from acpgen.compat.protocol.check.counterparts import find_closure, find_unread, pair_by_file
 from acpgen.compat.protocol.revision import SchemaRevision
 from acpgen.input.tagged_unions import find_lone_reference
 
@@ -21,27 +21,27 @@ _OPEN: Final = ("definition-removed", "not-compared")
 """Rules about what was not compared."""
 
 
-def without_counterpart(context: Context) -> Iterator[Reach]:
+def find_unpaired(context: Context) -> Iterator[Reach]:
     """Yield the findings of definitions without a counterpart, and of what is not read."""
     cover = context.cover
     for name in cover.gone:
-        yield context.of_definition(Change("definition", name, None, **context.locate(name, "")), name)
+        yield context.report_definition(Change("definition", name, None, **context.locate(name, "")), name)
     for name in cover.added:
-        yield context.of_definition(Change("definition", None, name, **context.locate("", name)), name)
+        yield context.report_definition(Change("definition", None, name, **context.locate("", name)), name)
     for revision, name in cover.copied:
         at = context.locate(name if revision == "old" else "", name if revision == "new" else "")
         yield context.report_editorial(Change("structure", name=name, detail="copied", **at))
     for name, reason in find_unread(context.old, context.new).items():
-        yield context.not_compared(name, reason, None)
+        yield context.report_not_compared(name, reason, None)
     if context.old.roots is None or context.new.roots is None:
         return
     before, after = context.old.roots.unread, context.new.roots.unread
     for key in dict.fromkeys((*before, *after)):
         if before.get(key) != after.get(key):
-            yield context.not_compared(key, f"the content of {key!r} is not read", None, context.locate_roots())
+            yield context.report_not_compared(key, f"the content of {key!r} is not read", None, context.locate_roots())
 
 
-def of_definitions(context: Context, findings: Sequence[Reach], unread: frozenset[str]) -> Iterator[Reach]:
+def find_differences(context: Context, findings: Sequence[Reach], unread: frozenset[str]) -> Iterator[Reach]:
     """Yield the findings of definitions that are written differently and that no other finding names.
 
     Either they accept the same instances, or the difference is reported where it occurs; otherwise they were not compared. At the places
@@ -77,7 +77,7 @@ def of_definitions(context: Context, findings: Sequence[Reach], unread: frozense
         elif context.is_included(pair, declared=True):
             if not _is_claimed(context, pair):
                 if name not in roots:
-                    yield from _of_undeclared(context, pair, label, at)
+                    yield from _report_undeclared(context, pair, label, at)
                     continue
                 reason = _KEPT
         elif name in frame_names and not find_closure(new, [new_name]) & named:
@@ -89,7 +89,9 @@ def of_definitions(context: Context, findings: Sequence[Reach], unread: frozense
         ):
             reason = _UNKNOWN
         if reason:
-            yield context.not_compared(label, reason, [receiver for _, receiver in context.find_refusals(pair)], at)
+            yield context.report_not_compared(
+                label, reason, [receiver for _, receiver in context.find_refusals(pair)], at
+            )
         elif detail not in ("", "elsewhere") or at["new_at"] not in unread:
             yield context.report_editorial(Change("structure", name=label, detail=detail, **at))
 
@@ -115,20 +117,20 @@ def _is_claimed(context: Context, pair: Pair) -> bool:
     return any(placed.change.kind == "field" for placed in walk.list_wire_changes(pair))
 
 
-def _of_undeclared(context: Context, pair: Pair, name: str, at: ChangePlaces) -> Iterator[Reach]:
+def _report_undeclared(context: Context, pair: Pair, name: str, at: ChangePlaces) -> Iterator[Reach]:
     """Yield the changes in what a definition says about undeclared members, where one revision refuses what the other accepts."""
     for sender, receiver in context.find_refusals(pair):
         witness = context.acceptance.find_relation(pair, sender, declared=False).witness
         value = () if witness is None else (witness.value,)
         old, new = (None, value) if receiver == "old" else (value, None)
-        yield context.of_definition(Change("undeclared", old, new, **at), name)
+        yield context.report_definition(Change("undeclared", old, new, **at), name)
 
 
 def find_unread_statements(context: Context) -> Iterator[Reach]:
     """Yield the definitions that differ in keywords that no validator asserts, at places where the comparison reads none of them."""
     old, new = context.old, context.new
     old_names, new_names = context.walk.list_names("old"), context.walk.list_names("new")
-    files = () if context.roots else of_both_files(old.root_definitions, new.root_definitions)
+    files = () if context.roots else pair_by_file(old.root_definitions, new.root_definitions)
     for name, new_name in (*_pair_definitions(context), *files):
         old_body, new_body = _find_body(context, old, name), _find_body(context, new, new_name)
         by_name = old_body == new_body  # else what stands inside of them has other names, too
@@ -146,7 +148,7 @@ def find_unread_statements(context: Context) -> Iterator[Reach]:
             keywords = " and ".join(sorted({f"'{keyword}'" for _, keyword, _ in differences}))
             reason = f"what it says by {keywords} has changed in a place where no field or union is read"
             at = ChangePlaces(old_at=old.definitions[old_body].at, new_at=new.definitions[new_body].at)
-            yield context.not_compared(context.roots.get(new_name, new_name), reason, None, at)
+            yield context.report_not_compared(context.roots.get(new_name, new_name), reason, None, at)
 
 
 def _pair_definitions(context: Context) -> Iterator[tuple[str, str]]:

@@ -267,7 +267,7 @@ def is_meaningless(change: Change) -> bool:
     return change.what in ("type-added", "type-removed") and all(isinstance(part, _PLAIN) for part in change.part)
 
 
-def of_anything(judgement: Judgement, change: Change) -> Judgement:
+def judge_as_misread(judgement: Judgement, change: Change) -> Judgement:
     """The judgement if any value is accepted: what would be refused is read as a value of unknown form."""
     sender = judgement.accepted_by
     if sender is None:
