@@ -24,8 +24,8 @@ BIN: Final = Path(sys.executable).parent
 
 _IMPORT: Final = re.compile(r"^\s*(?:from\s+([\w.]+)\s+import\s+(\([^)]*\)|[^\n]+)|import\s+([\w., ]+))", re.MULTILINE)
 _MADE: Final = ("schema/", "templates/", "generator/", "generated/")
-_PER_FILE: Final = 1.0
-"""Seconds that a file of tests takes beside those of its slow functions."""
+_PER_FUNCTION: Final = 0.25
+"""Seconds that a function of tests takes for which none are recorded, because it takes less than one."""
 
 
 def changed_files(since: str) -> list[str]:
@@ -67,6 +67,9 @@ def distances(changed: Iterable[str], root: Path) -> Mapping[str, int]:
         for name in imported_names((root / file).read_text("utf-8")):
             if name in modules:
                 importers.setdefault(modules[name], set()).add(file)
+    for name, file in modules.items():
+        if file not in importers and (package := modules.get(name.rpartition(".")[0])):
+            importers[file] = {package}  # which loads it by its name
     found = dict.fromkeys(changed, 0)
     ring = [*found]
     while ring:
@@ -75,21 +78,24 @@ def distances(changed: Iterable[str], root: Path) -> Mapping[str, int]:
     return found
 
 
+def estimate_seconds(file: str, durations: Mapping[str, float], root: Path) -> float:
+    """How long a file of tests takes: the recorded seconds of its functions, and a fixed time for each of the others."""
+    recorded = [seconds for name, seconds in durations.items() if name.startswith(f"{file}::")]
+    functions = re.findall(r"^(?:async )?def test", (root / file).read_text("utf-8"), re.MULTILINE)
+    return sum(recorded) + _PER_FUNCTION * (len(functions) - len(recorded))
+
+
 def nearest_tests(
-    near: Mapping[str, int], seconds: float, durations: Mapping[str, float]
+    near: Mapping[str, int], seconds: float, durations: Mapping[str, float], root: Path
 ) -> tuple[list[str], list[str]]:
     """The files of tests that are run within some seconds, nearest first, and those that are left out."""
-    took: dict[str, float] = {}
-    for name, each in durations.items():
-        file = name.partition("::")[0]
-        took[file] = took.get(file, 0.0) + each
     tests = [file for file in near if re.fullmatch(r"tests/(?:.*/)?test_\w+\.py", file)]
+    costs = {file: estimate_seconds(file, durations, root) for file in tests}
     chosen: list[str] = []
     left: list[str] = []
-    for file in sorted(tests, key=lambda each: (near[each], took.get(each, 0.0), each)):
-        cost = _PER_FILE + took.get(file, 0.0)
-        (chosen if near[file] == 0 or cost <= seconds else left).append(file)
-        seconds -= cost if file in chosen else 0
+    for file in sorted(tests, key=lambda each: (near[each], costs[each], each)):
+        (chosen if near[file] == 0 or costs[file] <= seconds else left).append(file)
+        seconds -= costs[file] if file in chosen else 0
     return chosen, left
 
 
@@ -116,7 +122,7 @@ def main() -> None:
     options = parser.parse_args()
     changed = changed_files(options.since or _git("merge-base", "HEAD", "main")[0])
     known = json.loads((ROOT / "tests" / "durations.json").read_text("utf-8"))
-    tests, left = nearest_tests(distances(changed, ROOT), options.seconds, known["default"])
+    tests, left = nearest_tests(distances(changed, ROOT), options.seconds, known["default"], ROOT)
     for command in steps(changed, tests):
         print("---", *command[:8], *(["…"] if len(command) > 8 else ()), flush=True)
         ran = subprocess.run([BIN / command[0], *command[1:]], cwd=ROOT, check=False)  # noqa: S603 - a fixed command

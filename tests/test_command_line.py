@@ -17,6 +17,7 @@ from typer.main import get_command
 
 from acpgen.cli import app
 from acpgen.commands import terminal
+from acpgen.commands.command_line import describe
 from acpgen.targets.built_in import BUILT_IN
 from commands import acpgen
 
@@ -297,3 +298,11 @@ def test_a_value_that_cannot_be_used_is_told_with_what_to_do(
         [f"hint: {hint}" for hint in hints],
     ), lines
     assert len(lines) == 2 * len(hints)
+
+
+def test_an_option_without_a_line_in_the_docstring_is_named() -> None:
+    def dive(*, depth: int = 0) -> None:
+        """Dive."""
+
+    with pytest.raises(AssertionError, match="dive: the docstring does not describe the option 'depth'"):
+        describe(dive)

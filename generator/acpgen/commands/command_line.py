@@ -71,7 +71,9 @@ def describe(function: Callable[..., None]) -> Callable[..., None]:
     for parameter in (*signature.parameters.values(), *_GLOBAL_PARAMETERS):
         info: Any = None
         if parameter.kind is parameter.KEYWORD_ONLY:
-            info = options[parameter.name.rstrip("_")].declare()
+            name = parameter.name.rstrip("_")
+            assert name in options, f"{function.__name__}: the docstring does not describe the option '{name}'"
+            info = options[name].declare()
         elif parameter.annotation is not typer.Context:
             metavar, text = next(arguments)
             info = typer.Argument(metavar=metavar, help=text, show_default=False)

@@ -158,12 +158,12 @@ _KINDS: Final[Mapping[str, tuple[type, ...]]] = {
     "array": (list,),
     "schema": (bool, dict),
 }
-_TAKES: Final = {row.name: _KINDS[row.takes] for row in TABLE if row.takes}
+_VALUE_TYPES: Final = {row.name: _KINDS[row.value_type] for row in TABLE if row.value_type}
 
 
 def is_unfit(keyword: str, value: Any) -> bool:
     """Whether an annotation has a value of the wrong type, which only drafts without that keyword allow."""
-    return keyword in _TAKES and not isinstance(value, _TAKES[keyword])
+    return keyword in _VALUE_TYPES and not isinstance(value, _VALUE_TYPES[keyword])
 
 
 _BESIDE_REF: Final = frozenset(

@@ -26,22 +26,22 @@ DRAFTS: Final = ("draft-04", "draft-06", "draft-07", "2019-09", "2020-12")
 
 
 class Keyword(Struct, frozen=True):
-    """One keyword. `judges` is the only JSON type to which an assertion applies; empty for all types.
+    """One keyword. `instance_type` is the only JSON type to which an assertion applies; empty for all types.
 
     `since` and `until` are the first and the last of `DRAFTS` that define it. `is_prose`: only people read it. `is_of_field`: it
-    describes a field, not the field's type, so it stays with the field when the type becomes a named definition. `takes` is the JSON
-    type of an annotation's value; empty if any type is valid or the dialect checks it.
+    describes a field, not the field's type, so it stays with the field when the type becomes a named definition. `value_type` is the
+    JSON type of an annotation's value; empty if any type is valid or the dialect checks it.
     """
 
     name: str
     role: Role
-    judges: str = ""
+    instance_type: str = ""
     holds: Holds = ""
     since: str = "draft-04"
     until: str = "2020-12"
     is_prose: bool = False
     is_of_field: bool = False
-    takes: str = ""
+    value_type: str = ""
 
     @property
     def is_ours(self) -> bool:
@@ -95,19 +95,19 @@ TABLE: Final = (
     Keyword("dependentSchemas", "asserts", "object", holds="map", since="2019-09"),
     Keyword("unevaluatedProperties", "asserts", "object", holds="schema", since="2019-09"),
     # annotations
-    Keyword("title", "annotates", is_prose=True, takes="string"),
-    Keyword("description", "annotates", is_prose=True, takes="string"),
-    Keyword("examples", "annotates", is_prose=True, since="draft-06", takes="array"),
-    Keyword("$comment", "annotates", is_prose=True, since="draft-07", takes="string"),
+    Keyword("title", "annotates", is_prose=True, value_type="string"),
+    Keyword("description", "annotates", is_prose=True, value_type="string"),
+    Keyword("examples", "annotates", is_prose=True, since="draft-06", value_type="array"),
+    Keyword("$comment", "annotates", is_prose=True, since="draft-07", value_type="string"),
     Keyword("default", "annotates", is_of_field=True),
-    Keyword("deprecated", "annotates", since="2019-09", takes="boolean"),
-    Keyword("readOnly", "annotates", since="draft-07", takes="boolean"),
-    Keyword("writeOnly", "annotates", since="draft-07", takes="boolean"),
+    Keyword("deprecated", "annotates", since="2019-09", value_type="boolean"),
+    Keyword("readOnly", "annotates", since="draft-07", value_type="boolean"),
+    Keyword("writeOnly", "annotates", since="draft-07", value_type="boolean"),
     Keyword("discriminator", "annotates"),
-    Keyword("format", "annotates", takes="string"),
-    Keyword("contentEncoding", "annotates", since="draft-07", takes="string"),
-    Keyword("contentMediaType", "annotates", since="draft-07", takes="string"),
-    Keyword("contentSchema", "annotates", holds="schema", since="2019-09", takes="schema"),
+    Keyword("format", "annotates", value_type="string"),
+    Keyword("contentEncoding", "annotates", since="draft-07", value_type="string"),
+    Keyword("contentMediaType", "annotates", since="draft-07", value_type="string"),
+    Keyword("contentSchema", "annotates", holds="schema", since="2019-09", value_type="schema"),
     Keyword("$schema", "annotates"),
     Keyword("$id", "annotates"),
     # definitions

@@ -459,15 +459,9 @@ def display_path(path: Path) -> str:
 def _judge(draft: str, patterns: bool) -> Any:
     import jsonschema_rs  # only where a schema is read: the command starts without it
 
-    engines = {
-        "draft-04": jsonschema_rs.Draft4Validator,
-        "draft-06": jsonschema_rs.Draft6Validator,
-        "draft-07": jsonschema_rs.Draft7Validator,
-        "2019-09": jsonschema_rs.Draft201909Validator,
-        "2020-12": jsonschema_rs.Draft202012Validator,
-    }
-    schema = {"$ref": BY_NAME[draft].address}
-    return engines[draft](schema, mask="it", validate_formats=patterns, formats=FORMATS)
+    address = BY_NAME[draft].address
+    schema = {"$schema": address, "$ref": address}
+    return jsonschema_rs.validator_for(schema, mask="it", validate_formats=patterns, formats=FORMATS)
 
 
 FORMATS: Final[dict[str, Callable[[str], bool]]] = {

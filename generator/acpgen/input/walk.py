@@ -24,7 +24,7 @@ ANNOTATIONS: Final = frozenset(keyword.name for keyword in TABLE if keyword.role
 """Keywords that describe a value and assert nothing. Keywords that begin with `x-` are annotations too."""
 
 BY_KIND: Final[Mapping[str, frozenset[str]]] = {
-    kind: frozenset(keyword.name for keyword in TABLE if keyword.judges == kind)
+    kind: frozenset(keyword.name for keyword in TABLE if keyword.instance_type == kind)
     for kind in ("number", "string", "array", "object", "null", "boolean")
 }
 """The assertions of 2020-12 that apply to one JSON type only; an integer is a number."""
@@ -34,7 +34,7 @@ ASSERTIONS: Final = frozenset(keyword.name for keyword in TABLE if keyword.role 
 
 
 IN_PLACE: Final = (
-    *(keyword.name for keyword in TABLE if keyword.role == "asserts" and keyword.holds and not keyword.judges),
+    *(keyword.name for keyword in TABLE if keyword.role == "asserts" and keyword.holds and not keyword.instance_type),
     "dependentSchemas",
 )
 """Keywords whose subschemas apply to the same value."""
