@@ -147,7 +147,7 @@ PARTICIPLES: Final = frozenset(
 
 
 def test_no_function_and_no_class_is_named_by_a_participle_alone() -> None:
-    package = ROOT / "generator" / "acpgen"
+    package = ROOT / "generator"
     found = [
         f"{path.relative_to(package)}:{node.lineno}: {node.name}"
         for path in sorted(package.rglob("*.py"))
@@ -164,7 +164,7 @@ PRIVATE: Final = frozenset(
 
 
 def test_no_name_has_a_word_that_only_its_makers_know() -> None:
-    package = ROOT / "generator" / "acpgen"
+    package = ROOT / "generator"
     names = [
         (f"{path.relative_to(package)}:{node.lineno}", node.name)
         for path in sorted(package.rglob("*.py"))

@@ -75,7 +75,7 @@ class Prover:
             return lent[0]
         again = self._asked.get(formula)
         if again is not None:
-            return self._meet_again(again)
+            return self._answer_repeated(again)
         if self._level > DEEPEST_VALUE:
             return Unknown("values are nested too deeply")
         return self._ask(formula)
@@ -94,7 +94,7 @@ class Prover:
         self._level -= 1
         return outcome
 
-    def _meet_again(self, question: _Question) -> Result:
+    def _answer_repeated(self, question: _Question) -> Result:
         if question.level == self._level:
             return Unknown("a reference leads back to itself without a step into the value")
         self._lean(question.position)

@@ -73,7 +73,7 @@ def _to_comparable(value: float) -> Fraction | float:
     return value if number is None else number
 
 
-def number(text: str) -> int | float:
+def parse_number(text: str) -> int | float:
     """The exact number that JSON text denotes. Raises `ValueError` for one with more than `MOST_DIGITS` digits."""
     if len(text) <= MOST_DIGITS:
         if text.removeprefix("-").isdigit():
@@ -108,7 +108,7 @@ _DIGIT: Final = re.compile("[1-9]")
 
 def loads(text: str, **options: Any) -> Any:
     """Parse JSON text with exact numbers. Raises `ValueError`. The options are those of `json.loads`."""
-    return json.loads(text, parse_int=number, parse_float=number, **options)
+    return json.loads(text, parse_int=parse_number, parse_float=parse_number, **options)
 
 
 def dumps(value: Any, **options: Any) -> str:
@@ -190,7 +190,7 @@ def as_json(value: Any) -> Json:
             has_decimals = has_decimals or isinstance(inner, Decimal)
             if _describe_fault(inner):
                 raise ValueError(_locate_fault(value))
-    result: Json = _replace(value, Decimal, lambda decimal: number(str(decimal))) if has_decimals else value
+    result: Json = _replace(value, Decimal, lambda decimal: parse_number(str(decimal))) if has_decimals else value
     return result
 
 

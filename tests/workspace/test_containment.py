@@ -414,12 +414,12 @@ def test_folders_are_made_without_following_links(tree: Path, mechanism: str) ->
     before = descriptors()
     folder = make_folder(root, ("new", "deeper"))
     assert [name for name, _ in folder.new_folders] == ["new", "deeper"]
-    folder.sync_made(os.fsync)
+    folder.sync_created(os.fsync)
     mask = os.umask(0o022)
     os.umask(mask)
     for made in ("new", "new/deeper"):
         assert (tree / "app" / made).stat().st_mode & 0o7777 == 0o777 & ~mask
-    folder.remove_made()
+    folder.remove_created()
     folder.close()
     assert descriptors() == before
     assert not (tree / "app" / "new").exists()

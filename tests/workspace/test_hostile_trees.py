@@ -316,6 +316,6 @@ def test_what_somebody_else_made_on_the_way_stays(
     monkeypatch.setattr("acp_workspace.atomic.os.mkdir", raced)
     folder = make_folder(root, ("a", "b", "c"))
     assert [name for name, _ in folder.new_folders] == ["c"]
-    folder.remove_made()
+    folder.remove_created()
     folder.close()
     assert [str(path.relative_to(tmp_path)) for path in sorted(tmp_path.rglob("*"))] == ["a", "a/b"]

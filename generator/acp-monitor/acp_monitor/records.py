@@ -147,7 +147,7 @@ class Session:
         return None if opened_roots is None or self.inherited_roots is None else opened_roots
 
     @property
-    def used(self) -> int:
+    def size(self) -> int:
         """The number of bytes of the tables that updates fill."""
         return self.work.used + self.user_messages.used + self.known_work.used
 

@@ -191,9 +191,9 @@ def _record_update(connection: Connection, event: Event) -> None:
         return
     has_grown = False
     if connection.version != 1:
-        before = session.used
+        before = session.size
         _record_work(session, event, update)
-        has_grown = kind == "state_update" or session.used > before
+        has_grown = kind == "state_update" or session.size > before
     if kind == "config_option_update":
         session.previous_options = session.options
         _offer_options(connection, session, update)

@@ -86,7 +86,7 @@ class Folder:
         """Close the directory. Created directories stay."""
         os.close(self.descriptor)
 
-    def remove_made(self) -> None:
+    def remove_created(self) -> None:
         """Remove the created directories, innermost first, as far as they are empty and in their original place."""
         for parent, name in self._climb():
             try:
@@ -94,7 +94,7 @@ class Folder:
             except OSError:
                 return
 
-    def sync_made(self, sync: Callable[[int], None]) -> None:
+    def sync_created(self, sync: Callable[[int], None]) -> None:
         """Call `sync` with readable descriptors of the directory and of the parents of created directories."""
         for folder in chain([self.descriptor], (parent for parent, _ in self._climb())):
             try:
@@ -145,7 +145,7 @@ def make_folder(root: Root, parts: Sequence[str]) -> Folder:
             os.close(folder.descriptor)
             folder.descriptor = following
     except BaseException:
-        folder.remove_made()
+        folder.remove_created()
         folder.close()
         raise
     return folder
@@ -172,7 +172,7 @@ class Target:
 
     def __exit__(self, *_: object) -> None:
         if not self.is_written:
-            self.folder.remove_made()
+            self.folder.remove_created()
         self.folder.close()
         if self.old is not None:
             os.close(self.old.descriptor)
@@ -213,7 +213,7 @@ class Target:
             os.replace(name, self.name, src_dir_fd=folder, dst_dir_fd=folder)
             self.is_written = True
         if durable:
-            self.folder.sync_made(_sync)
+            self.folder.sync_created(_sync)
 
     def _require_in_place(self) -> None:
         """Raise `AccessDenied` if the path no longer leads to the open directory."""
@@ -242,7 +242,7 @@ def prepare(root: Root, parts: Sequence[str]) -> Target:
     except FileNotFoundError:
         old = None
     except BaseException:
-        folder.remove_made()
+        folder.remove_created()
         folder.close()
         raise
     return Target(root, tuple(parts), folder, old)

@@ -70,7 +70,7 @@ class RootSet:
         roots: list[Root] = []
         try:
             for index, path in enumerate(scope.paths):
-                roots.append(_bound(_describe_entry(index), path, policy))
+                roots.append(_bind_root(_describe_entry(index), path, policy))
         except BaseException:
             _close(roots)
             raise
@@ -148,7 +148,7 @@ def _describe_entry(index: int) -> str:
     return f"additionalDirectories[{index - 1}]" if index else "cwd"
 
 
-def _bound(entry: str, path: str, policy: RootPolicy = lambda path: None) -> Root:
+def _bind_root(entry: str, path: str, policy: RootPolicy = lambda path: None) -> Root:
     def require_granted(name: str) -> None:
         reason = policy(name)
         if reason is not None:
@@ -239,7 +239,7 @@ class ClientWorkspace:
         """Grant a directory on behalf of the user. Raises `RequestError` if it cannot be bound."""
         if not is_absolute(path):
             raise make_invalid_params("a granted directory must be an absolute path", path=path)
-        self._allowed.append(_bound("the granted directory", normalise(path)))
+        self._allowed.append(_bind_root("the granted directory", normalise(path)))
 
     def prepare(self, cwd: str, additional: Sequence[str] = (), *, advertised: bool) -> RootSet:
         """Bind the roots to send with a lifecycle request: absolute, without duplicates, all of them granted.
@@ -252,7 +252,7 @@ class ClientWorkspace:
         if scope.additional and not advertised:
             message = "the agent does not support additionalDirectories; name none, if the user agrees to 'cwd' alone"
             raise make_invalid_params(message, "/additionalDirectories")
-        return self._bound(scope)
+        return self._bind_scope(scope)
 
     @staticmethod
     def additional_directories(roots: RootSet, *, advertised: bool) -> Any:
@@ -313,7 +313,7 @@ class ClientWorkspace:
         if info.session_id in self._established:
             return self._sessions[info.session_id]
         self._sessions.pop(info.session_id, None)
-        roots = self._bound(request_scope(info))
+        roots = self._bind_scope(request_scope(info))
         self._sessions[info.session_id] = roots
         return roots
 
@@ -339,7 +339,7 @@ class ClientWorkspace:
         """
         return self._reopened.get(session_id) or cast("RootSet", get_session_roots(self._sessions, session_id))
 
-    def _bound(self, scope: Scope) -> RootSet:
+    def _bind_scope(self, scope: Scope) -> RootSet:
         roots = RootSet.bind(scope)
         for index, root in enumerate(roots.roots):
             if not is_within(self._allowed, root):

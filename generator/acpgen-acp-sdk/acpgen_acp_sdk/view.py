@@ -53,12 +53,12 @@ class View:
     def name_class(self, name: str) -> str:
         """The class name of a definition."""
         class_name = CLASSES.get(name, name)
-        if name not in CLASSES and name in self.taken:
+        if name not in CLASSES and name in self.assigned_names:
             return f"_{name}"
         return class_name
 
     @cached_property
-    def taken(self) -> frozenset[str]:
+    def assigned_names(self) -> frozenset[str]:
         """The class names that the table `CLASSES` assigns."""
         return frozenset(CLASSES[name] for name in self.protocol.definitions if name in CLASSES)
 

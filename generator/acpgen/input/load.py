@@ -41,7 +41,7 @@ from acpgen.input.faults import (
     YAML_GIVEN,
 )
 from acpgen.input.file_discovery import discover_files, make_address
-from acpgen.input.numbers import dumps, number, with_decimals
+from acpgen.input.numbers import dumps, parse_number, with_decimals
 from acpgen.input.overlay import SourceMap, extend_files
 from acpgen.input.positions import DEEPEST, JsonProblem, find_problems, locate_offset
 from acpgen.input.walk import as_object, is_definition, is_object
@@ -381,8 +381,8 @@ def parse_json(text: str, at: str) -> JSON:
             text,
             object_pairs_hook=_make_object,
             parse_constant=_refuse,
-            parse_float=number,
-            parse_int=number,
+            parse_float=parse_number,
+            parse_int=parse_number,
         )
         if _is_shallow(value) and "\\u" not in text:
             return value

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from schema_inclusion.values import MOST_DIGITS, ExactNumber, dumps, loads, number, with_decimals
+from schema_inclusion.values import MOST_DIGITS, ExactNumber, dumps, loads, parse_number, with_decimals
 
-__all__ = ["MOST_DIGITS", "ExactNumber", "dumps", "loads", "number", "with_decimals"]
+__all__ = ["MOST_DIGITS", "ExactNumber", "dumps", "loads", "parse_number", "with_decimals"]

@@ -17,7 +17,7 @@ from typing import Final, Literal, NamedTuple, NoReturn, TypeAlias
 
 from msgspec import Struct
 
-from acpgen.input.numbers import number as denoted
+from acpgen.input.numbers import parse_number
 
 DEEPEST: Final = 100
 """The maximum nesting depth of a text. Published schemas need fewer than thirty levels."""
@@ -180,7 +180,7 @@ class _Reader:
             self._read_string()
         elif number := _NUMBER.match(self.text, self.at):
             try:
-                denoted(number.group())
+                parse_number(number.group())
             except ValueError as error:
                 self.problems.append(JsonProblem("value", self.at, str(error)))
             self.at = number.end()
