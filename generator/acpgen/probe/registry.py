@@ -50,8 +50,9 @@ class ProbeCase:
         rows = self.list_requirements(version)
         if self.clause is not None:
             return replace(self.clause, number=rows[0]) if rows else self.clause
-        number = rows[0] if rows else list_tested_rows()[self.id][0]
-        row = read_requirements()[number]
+        rows = rows or list_tested_rows().get(self.id, ())
+        assert rows, f"{self.id}: neither a clause nor a row of schema/requirements.json says what it tests"
+        number, row = rows[0], read_requirements()[rows[0]]
         return Clause(row.document, row.section, self.strength, row.says, number)
 
     @property
