@@ -375,7 +375,8 @@ def test_an_agent_whose_work_ignores_each_cancellation_ends_with_its_input(tmp_p
             assert program.stdout is not None
             print(json.dumps({"jsonrpc": "2.0", "id": id_, "method": method, "params": params}), file=program.stdin)
             program.stdin.flush()
-            return json.loads(program.stdout.readline())  # type: ignore[no-any-return]
+            answer: dict[str, Any] = json.loads(program.stdout.readline())
+            return answer
 
         try:
             ask(0, "initialize", {"protocolVersion": 1})

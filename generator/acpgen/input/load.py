@@ -225,7 +225,7 @@ def parse_strict(content: bytes, at: str) -> JSON:
 
 def with_references(source: Source, references: References) -> Source:
     """Add the documents that the references of a schema may lead to; a file that was read already is the same document. Raises `Faults`."""
-    paths = {source.locate(path): path for path, _ in (*source.files, *source.discovered_files)}
+    known_files = {source.locate(path): (path, content) for path, content in (*source.files, *source.discovered_files)}
     size = sum(len(content) for *_, content in (*source.files, *source.references))
     faults: list[Fault] = []
     referenced_files = list(source.references)
@@ -236,14 +236,15 @@ def with_references(source: Source, references: References) -> Source:
             assert meta is not None
             referenced_files.append((normalize_uri(uri), meta.path, meta.text.encode()))
             continue
+        at = display_path(Path(file))
         try:
-            content = read_bytes(Path(file), LARGEST - size)
+            if at not in known_files:
+                known_files[at] = at, read_bytes(Path(file), LARGEST - size)
+                size += len(known_files[at][1])
         except Faults as caught:
             faults.extend(caught.faults)
         else:
-            size += len(content)
-            at = display_path(Path(file))
-            referenced_files.append((normalize_uri(uri), paths.get(at, at), content))
+            referenced_files.append((normalize_uri(uri), *known_files[at]))
     if faults:
         raise Faults(faults)
     return replace(source, references=tuple(referenced_files))

@@ -108,11 +108,13 @@ class ToV2(Walker):
             case _:
                 pass
         result: Json = self.convert("SessionUpdate", update, place)
+        if result is NOTHING:
+            return None
         if kind in CHUNK_KINDS:
             result = {**result, "messageId": self._convert_message(kind, update.get("messageId"))}
         elif kind == "tool_call_update":
             get_or_add(self._calls, str(update.get("toolCallId")), lambda: None)
-        return None if result is NOTHING else result
+        return result
 
     def _convert_message(self, kind: str, message_id: object) -> str:
         if isinstance(message_id, str):

@@ -216,9 +216,13 @@ class Content:
                     at = self._locate_refusal(placed, messages, receiver, message)
                     path = split_pointer(at)[len(validator.find_envelope(messages.routes, sender)) :]
                     pairs = self.context.walk.find_pairs(messages.pair, path, sender)
-                    changes = (change for change, by in known if by == receiver and change.pair in pairs)
-                    rests = (self._write_rest(change, sender) for change in changes)
-                    tests = (validator.make_culprit_test(sender, make_value_culprit({"not": rest})) for rest in rests)
+                    rests = (
+                        self._write_rest(change, sender)
+                        for change, by in known
+                        if by == receiver and change.pair in pairs
+                    )
+                    culprits = (make_value_culprit({"not": schema}) for schema in rests if schema is not None)
+                    tests = (validator.make_culprit_test(sender, culprit) for culprit in culprits)
                     yield from () if any(test(resolve(message, at)) for test in tests) else (reach,)
 
     def _write_rest(self, placed: PlacedChange, sender: Revision) -> Schema | bool | None:
